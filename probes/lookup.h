@@ -19,15 +19,10 @@
  * page of the same area.
  */
 
-/* Contrast of the two reads; `kind` is the caller's, for emit and value. As
- * many reads in other areas come before as may have their mapping at hand.
- * `phase_bytes`: where an area begins. */
-struct contrast lookup_of(int kind, uint32_t others, uint64_t area_bytes,
+/* The two reads. As many reads in other areas come before as may have their
+ * mapping at hand. `phase_bytes`: where an area begins. */
+struct contrast lookup_of(uint32_t others, uint64_t area_bytes,
                           uint64_t phase_bytes);
-study_emit lookup_emit;
-bool lookup_value(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  double *ratio);
 
 /* HOLDS: reads wait, too, for at least a part of `wait_ns` that makes it the
  * same cause. FALLS: they do not. Leaves until it is measured. */

@@ -27,7 +27,7 @@
 
 #include "lib/base/units.h"
 #include "probes/clustered_block/clustered_block.h"
-#include "probes/lookup.h"
+#include "probes/trial.h"
 #include "probes/papers/papers.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
@@ -165,6 +165,10 @@ static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
 {
+    if (contrast->trial) {
+        trial_emit(study, phase, contrast, round, random);
+        return;
+    }
     switch ((enum block_kind)contrast->kind) {
     case BLOCK_GAP:
         block_emit_gap(study, phase, contrast, round, random);
@@ -172,9 +176,6 @@ static void emit(struct study *study, const char *phase,
     case BLOCK_PLACES:
     case BLOCK_BORDER:
         block_emit_border(study, phase, contrast, round, random);
-        break;
-    case BLOCK_LOOKUP:
-        lookup_emit(study, phase, contrast, round, random);
         break;
     }
 }
@@ -198,11 +199,10 @@ static bool value(const struct study *study, const char *phase,
 {
     double a, b;
 
-    (void)random;
+    if (contrast->trial)
+        return trial_value(study, phase, contrast, round, random, ratio);
     if (contrast->kind == BLOCK_GAP)
         return block_value_gap(study, phase, contrast, round, ratio);
-    if (contrast->kind == BLOCK_LOOKUP)
-        return lookup_value(study, phase, contrast, round, ratio);
     if (!cell_ns(study, phase, contrast, 'a', round, &a) ||
         !cell_ns(study, phase, contrast, 'b', round, &b))
         return false;

@@ -21,8 +21,7 @@ enum { BLOCK_GAPS_MAX = 8 };
 enum block_kind {
     BLOCK_GAP,
     BLOCK_PLACES, /* small writes at two places */
-    BLOCK_BORDER, /* a small write just before a boundary, and just behind it */
-    BLOCK_LOOKUP  /* reads: do they wait where writes do? */
+    BLOCK_BORDER  /* a small write just before a boundary, and just behind it */
 };
 
 /* The result of one search for a period. think() runs again after each answer,

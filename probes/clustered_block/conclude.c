@@ -37,8 +37,8 @@ static enum claim claim_lookup(struct block_probe *state,
                                const struct block_spikes *spikes)
 {
     const double wait_ns = (exp(spikes->period.excess) - 1) * spikes->write_ns;
-    struct contrast contrast = lookup_of(
-        BLOCK_LOOKUP, LOOKUP_OTHERS, spikes->block_bytes, spikes->phase_bytes);
+    struct contrast contrast =
+        lookup_of(LOOKUP_OTHERS, spikes->block_bytes, spikes->phase_bytes);
 
     return spikes->scattered
                ? CLAIM_FALLS

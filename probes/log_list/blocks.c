@@ -6,7 +6,6 @@
 #include "probes/log_list/log_list.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "probes/lookup.h"
@@ -90,7 +89,6 @@ static uint64_t find_end(const struct end_query *query, const char *phase)
 {
     struct log_probe *state = query->state;
     uint64_t page = state->page_bytes, low, high;
-    char name[LABEL_PHASE_MAX];
 
     if (ends_as_likely(query, phase))
         return state->likely_bytes;
@@ -107,9 +105,9 @@ static uint64_t find_end(const struct end_query *query, const char *phase)
                                           .reliability = 0.92,
                                           .holds = is_inside,
                                           .context = (void *)query};
-    snprintf(name, sizeof(name), "%s-bisect", phase);
     /* one page beyond the last distance inside */
-    return edge_bisect(name, &search) + page;
+    return edge_bisect(study_text(&state->study, "%s-bisect", phase), &search) +
+           page;
 }
 
 /* ---- certifying -------------------------------------------------------- */
@@ -128,7 +126,7 @@ static double contrary(const struct log_probe *state, const char *phase,
     for (uint32_t first = 0; first < rounds; first += each, trials++) {
         uint32_t votes = 0, others = 0;
         for (uint32_t i = first; i < rounds && i < first + each; i++) {
-            if (!log_value(&state->study, phase, contrast, i, NULL, &ratio))
+            if (!trial_value(&state->study, phase, contrast, i, NULL, &ratio))
                 continue;
             votes++;
             others += (ratio > 0) != (contrast->expected == SIDE_ABOVE);
@@ -150,15 +148,6 @@ static bool most_agree(const struct log_probe *state, const char *phase,
     return true;
 }
 
-static void say_value(struct findings *findings, const char *parameter,
-                      uint64_t number, double confidence, const char *why)
-{
-    struct finding *finding = findings_add(findings, "log-list", parameter);
-
-    finding_found(finding, value_integer(number), confidence);
-    finding_why(finding, "%s", why);
-}
-
 /* Does a merge copy the whole of what shares a log? HOLDS: `*is_one` says. */
 static enum claim claim_sharing(struct log_probe *state, int certificate,
                                 const struct blocks *blocks, uint32_t logs,
@@ -168,25 +157,12 @@ static enum claim claim_sharing(struct log_probe *state, int certificate,
                                     .looks = claim_long_looks};
     struct contrast contrast =
         log_sharing_of(logs, blocks->bytes, blocks->phase_bytes);
-    char phase[LABEL_PHASE_MAX];
+    const enum claim claim = study_claim(
+        &state->study, study_text(&state->study, "ends-%d", certificate),
+        &contrast, 1, &rule);
 
-    snprintf(phase, sizeof(phase), "ends-%d", certificate);
-    const enum claim claim =
-        study_claim(&state->study, phase, &contrast, 1, &rule);
     *is_one = claim != CLAIM_HOLDS || contrast.side == SIDE_BELOW;
     return claim;
-}
-
-/* Several blocks share a log: how long each is, is not known. */
-static void say_shared(struct findings *findings, const char *size)
-{
-    struct finding *finding = findings_add(findings, "log-list", "log_block");
-
-    finding_why(finding,
-                "updates of %s share a log, but a merge takes longer when both "
-                "ends of it were written than when one was: several blocks "
-                "share a log, and the length of each was not measured",
-                size);
 }
 
 /* Does a write to one block more wait for what a read waits for as well? Then
@@ -198,56 +174,60 @@ static enum claim claim_lookup(struct log_probe *state, int certificate,
     /* `middle` is halfway between fast and slow, as a logarithm. */
     const double wait_ns = 2 * sinh(merge / 2) * exp(query->middle);
     struct contrast contrast =
-        lookup_of(LOG_LOOKUP, query->logs, blocks->bytes, blocks->phase_bytes);
-    char phase[LABEL_PHASE_MAX];
+        lookup_of(query->logs, blocks->bytes, blocks->phase_bytes);
 
-    if (wait_ns >= log_merge_shortest_ns)
-        return CLAIM_FALLS;
-    snprintf(phase, sizeof(phase), "lookup-%d", certificate);
-    return lookup_claim(&state->study, phase, &contrast, wait_ns);
+    return wait_ns >= log_merge_shortest_ns
+               ? CLAIM_FALLS
+               : lookup_claim(
+                     &state->study,
+                     study_text(&state->study, "lookup-%d", certificate),
+                     &contrast, wait_ns);
 }
 
-static void say_lookup(uint32_t logs, const struct blocks *blocks,
-                       struct findings *findings)
+static void say_lookup(struct study *study, uint32_t logs,
+                       const struct blocks *blocks, struct findings *findings)
 {
-    char reason[300], size[24];
-
-    format_bytes(blocks->bytes, size, sizeof(size));
-    snprintf(
-        reason, sizeof(reason),
-        "writes that alternate between %u areas of %s are fast, and between %u "
-        "areas they are not, but the first read in an unused area takes longer "
-        "as well: they wait for the mapping, not for a merge",
-        logs, size, logs + 1);
-    study_say_open(&probe_log_list, findings, reason);
+    study_say_open(
+        &probe_log_list, findings,
+        study_text(study,
+                   "writes that alternate between %u areas of %s are fast, and "
+                   "between %u areas they are not, but the first read in an "
+                   "unused area takes longer as well: they wait for the "
+                   "mapping, not for a merge",
+                   logs, study_bytes(study, blocks->bytes), logs + 1));
 }
 
-static void conclude(const struct blocks *blocks, bool is_one, uint32_t logs,
-                     double confidence, double merge, struct findings *findings)
+static void conclude(struct study *study, const struct blocks *blocks,
+                     bool is_one, uint32_t logs, double confidence,
+                     double merge, struct findings *findings)
 {
-    const uint64_t phase_bytes =
-        blocks->bytes ? blocks->phase_bytes % blocks->bytes : 0;
-    char size[24], why[300];
+    const uint64_t phase_bytes = blocks->phase_bytes % blocks->bytes;
+    const char *size = study_bytes(study, blocks->bytes);
+    struct finding *finding = findings_add(findings, "log-list", "log_list");
 
-    format_bytes(blocks->bytes, size, sizeof(size));
-    snprintf(
-        why, sizeof(why),
+    finding_found(finding, value_integer(logs), confidence);
+    finding_why(
+        finding,
         "writes that alternate between %u blocks are fast, and with %u blocks "
         "each write waits for a merge, which takes %.1f times as long",
         logs, logs + 1, exp(merge));
-    say_value(findings, "log_list", logs, confidence, why);
+    finding = findings_add(findings, "log-list", "log_block");
     if (!is_one) {
-        say_shared(findings, size);
+        finding_why(
+            finding,
+            "updates of %s share a log, but a merge takes longer when both "
+            "ends of it were written than when one was: several blocks share a "
+            "log, and the length of each was not measured",
+            size);
         return;
     }
-    snprintf(why, sizeof(why),
-             "the first and the last page of %s share a log, and the page "
-             "before it needs another, at random places of the region",
-             size);
-    say_value(findings, "log_block", blocks->bytes, confidence, why);
+    finding_found(finding, value_integer(blocks->bytes), confidence);
+    finding_why(finding,
+                "the first and the last page of %s share a log, and the page "
+                "before it needs another, at random places of the region",
+                size);
     if (phase_bytes)
-        finding_extra(&findings->items[findings->count - 1], "phase",
-                      value_integer(phase_bytes));
+        finding_extra(finding, "phase", value_integer(phase_bytes));
 }
 
 /* Finds a block near the middle of the region. Even attempts assume that a
@@ -259,18 +239,19 @@ static struct blocks find_blocks(struct log_probe *state,
                                  int attempt)
 {
     struct end_query query = *start;
+    struct study *study = &state->study;
     const int end = (pass * ATTEMPTS_MAX + attempt) / 2;
-    char phase[LABEL_PHASE_MAX];
 
-    snprintf(phase, sizeof(phase), "end-%d", end);
     query.offset_bytes += (uint64_t)(attempt / 2) * 2 *
                           log_slots_for(state, query.logs + 1).pitch_bytes;
-    struct blocks blocks = {find_end(&query, phase), query.offset_bytes};
+    struct blocks blocks = {find_end(&query, study_text(study, "end-%d", end)),
+                            query.offset_bytes};
     if (attempt % 2 == 0 || blocks.bytes == 0)
         return blocks;
     query.offset_bytes += blocks.bytes;
-    snprintf(phase, sizeof(phase), "next-end-%d", end);
-    return (struct blocks){find_end(&query, phase), query.offset_bytes};
+    return (struct blocks){
+        find_end(&query, study_text(study, "next-end-%d", end)),
+        query.offset_bytes};
 }
 
 bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
@@ -293,7 +274,6 @@ bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
         .logs = logs,
         .middle = middle};
     struct contrast contrasts[LOG_CERTIFICATES];
-    char phase[LABEL_PHASE_MAX];
 
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         const struct blocks blocks = find_blocks(state, &query, pass, attempt);
@@ -303,25 +283,26 @@ bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
             contrasts[i] =
                 log_certificate(i, logs, blocks.bytes, blocks.phase_bytes,
                                 state->page_bytes, middle);
-        snprintf(phase, sizeof(phase), "certify-%d",
-                 pass * ATTEMPTS_MAX + attempt);
+        const int certificate = pass * ATTEMPTS_MAX + attempt;
+        const char *phase =
+            study_text(&state->study, "certify-%d", certificate);
         enum claim claim = study_claim(&state->study, phase, contrasts,
                                        LOG_CERTIFICATES, &rule);
         if (claim != CLAIM_HOLDS || !most_agree(state, phase, contrasts))
             continue;
         bool is_one = true;
-        if (claim_sharing(state, pass * ATTEMPTS_MAX + attempt, &blocks, logs,
-                          &is_one) == CLAIM_OPEN)
+        if (claim_sharing(state, certificate, &blocks, logs, &is_one) ==
+            CLAIM_OPEN)
             state->is_unsure = true;
-        const enum claim lookup = claim_lookup(
-            state, pass * ATTEMPTS_MAX + attempt, &blocks, &query, merge);
+        const enum claim lookup =
+            claim_lookup(state, certificate, &blocks, &query, merge);
         if (lookup == CLAIM_HOLDS) {
-            say_lookup(logs, &blocks, findings);
+            say_lookup(&state->study, logs, &blocks, findings);
             return true;
         }
         if (lookup == CLAIM_OPEN)
             state->is_unsure = true;
-        conclude(&blocks, is_one, logs,
+        conclude(&state->study, &blocks, is_one, logs,
                  fmin(claim_confidence(contrasts, LOG_CERTIFICATES, &rule),
                       state->is_unsure ? log_unsure_confidence : 1),
                  merge, findings);

@@ -32,7 +32,7 @@ static uint32_t count_fast(struct log_probe *state, const char *phase,
         struct contrast contrast;
         if (high > state->places_max)
             high = state->places_max;
-        contrast = log_in_turn(LOG_SPREAD, high, middle);
+        contrast = log_in_turn(high, middle);
         if (!log_is_fast(state, phase, &contrast))
             break;
         if (high == state->places_max)
@@ -40,7 +40,7 @@ static uint32_t count_fast(struct log_probe *state, const char *phase,
     }
     while (high - low > 1) {
         uint32_t half = (low + high) / 2;
-        struct contrast contrast = log_in_turn(LOG_SPREAD, half, middle);
+        struct contrast contrast = log_in_turn(half, middle);
         *(log_is_fast(state, phase, &contrast) ? &low : &high) = half;
     }
     return low;
@@ -59,8 +59,7 @@ uint32_t log_count(struct log_probe *state, double middle)
 static enum claim claim_step(struct log_probe *state,
                              const struct contrast *slow, double *higher)
 {
-    const struct contrast all =
-        log_in_turn(LOG_SPREAD, state->places_max, slow->predicted);
+    const struct contrast all = log_in_turn(state->places_max, slow->predicted);
     double few[CONTRAST_ROUNDS_MAX], many[CONTRAST_ROUNDS_MAX],
         steps[CONTRAST_ROUNDS_MAX];
 
@@ -88,7 +87,7 @@ static enum claim claim_step(struct log_probe *state,
 enum claim log_count_above(struct log_probe *state, double cost_of_new,
                            double *middle, uint32_t *logs)
 {
-    const struct contrast slow = log_in_turn(LOG_SPREAD, *logs + 1, *middle);
+    const struct contrast slow = log_in_turn(*logs + 1, *middle);
     const uint32_t votes = log_votes_of(&slow);
     double ratios[CONTRAST_ROUNDS_MAX], higher = 0;
 
@@ -142,8 +141,7 @@ double log_refine_middle(struct log_probe *state, uint32_t logs, double middle)
                                logs ? logs + 1 : state->places_max};
 
     for (int i = 0; i < 2; i++) {
-        const struct contrast contrast =
-            log_in_turn(LOG_SPREAD, places[i], middle);
+        const struct contrast contrast = log_in_turn(places[i], middle);
         study_ratios(&state->study, "split", &contrast, SPLIT_VOTES, ratios[i]);
     }
     return middle + best_boundary(ratios[0], ratios[1], SPLIT_VOTES);

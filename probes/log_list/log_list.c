@@ -20,8 +20,6 @@
 #include "probes/log_list/log_list.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/infer/method/line.h"
@@ -84,18 +82,18 @@ static void say_none(const struct log_probe *state, double confidence,
 /* Collects the times of all new writes ('a') or rewrites ('b') of a contrast,
  * ascending. Returns their number. */
 static uint32_t all_costs(struct log_probe *state,
-                          const struct contrast *contrast, char suffix,
+                          const struct contrast *contrast, char arm,
                           double costs[STATS_MAX])
 {
+    const uint32_t each = contrast->repeats;
     uint32_t count = 0;
 
     for (uint32_t round = 0; round < contrast->rounds_count; round++) {
-        const struct timing *rows =
-            placing_rows(&state->study, "costs", contrast, suffix, round,
-                         2 * contrast->repeats);
-        for (uint32_t i = 0; rows && i < contrast->repeats && count < STATS_MAX;
-             i++)
-            costs[count++] = log_cost(rows, i);
+        const struct trial trial =
+            trial_round(&state->study, "costs", contrast, round);
+        if (count + each <= STATS_MAX &&
+            trial_flushed_ns(&trial, arm, each, &costs[count]))
+            count += each;
     }
     stats_sort(costs, count);
     return count;
@@ -117,28 +115,27 @@ static double middle_of(struct log_probe *state,
     return 0.5 * (log(fast) + log(slow));
 }
 
-static struct contrast fresh_costs(enum log_kind kind, uint32_t places)
+static struct contrast fresh_costs(const struct trial_kind *kind,
+                                   uint32_t places)
 {
-    struct contrast contrast = {.kind = (int)kind,
-                                .repeats = places,
-                                .low = merge_least,
-                                .high = merge_none};
+    struct contrast contrast = trial_expect(trial_of(kind, places), SIDE_OPEN,
+                                            merge_least, merge_none, NULL);
 
-    snprintf(contrast.name, sizeof(contrast.name), "%s%u",
-             kind == LOG_EARLY ? "early" : "fresh", places);
+    contrast.repeats = places;
     return contrast;
 }
 
-static enum claim claim_fresh(struct log_probe *state, enum log_kind kind,
-                              uint32_t places, const uint32_t *looks,
-                              struct contrast *contrast)
+static enum claim claim_fresh(struct log_probe *state,
+                              const struct trial_kind *kind, uint32_t places,
+                              const uint32_t *looks, struct contrast *contrast,
+                              double *confidence)
 {
     const struct claim_rule rule = {.alpha = log_alpha / 8, .looks = looks};
 
     *contrast = fresh_costs(kind, places);
     const enum claim claim =
         study_claim(&state->study, "costs", contrast, 1, &rule);
-    contrast->predicted = claim_confidence(contrast, 1, &rule);
+    *confidence = claim_confidence(contrast, 1, &rule);
     return claim;
 }
 
@@ -162,16 +159,18 @@ static bool new_places_cost_more(struct log_probe *state,
  * but the quickest of several seldom do, and all possible logs used up first,
  * which takes long on a drive that merges; so the short look comes first. */
 static enum claim look_at_costs(struct log_probe *state,
-                                struct contrast *contrast)
+                                struct contrast *contrast, double *confidence)
 {
-    enum claim claim = claim_fresh(state, LOG_EARLY, 1, early_looks, contrast);
+    enum claim claim =
+        claim_fresh(state, &log_early, 1, early_looks, contrast, confidence);
 
     if (claim == CLAIM_HOLDS && contrast->side == SIDE_ABOVE)
         return claim;
     claim = CLAIM_OPEN;
     for (const uint32_t *places = closer_looks; *places && claim == CLAIM_OPEN;
          places++) {
-        claim = claim_fresh(state, LOG_FRESH, *places, claim_looks, contrast);
+        claim = claim_fresh(state, &log_fresh, *places, claim_looks, contrast,
+                            confidence);
         if (*places == 1 && claim == CLAIM_OPEN &&
             new_places_cost_more(state, contrast))
             break;
@@ -187,8 +186,8 @@ static double new_costs(struct log_probe *state, const struct contrast *first,
     double costs[STATS_MAX], ratios[CONTRAST_ROUNDS_MAX];
 
     /* The first look may have ended before all logs were used up. */
-    if (first->kind == LOG_EARLY && logs == 1) {
-        fresh = fresh_costs(LOG_FRESH, 1);
+    if (first->trial == &log_early && logs == 1) {
+        fresh = fresh_costs(&log_fresh, 1);
         fresh.rounds_count = NEW_PLACES;
         study_ratios(&state->study, "costs", &fresh, NEW_PLACES, ratios);
     }
@@ -201,13 +200,11 @@ static double new_costs(struct log_probe *state, const struct contrast *first,
  */
 static bool merges_would_show(struct log_probe *state)
 {
-    const struct contrast steady = {.name = "steady",
-                                    .kind = LOG_STEADY,
-                                    .repeats = STEADY_WRITES,
-                                    .size_bytes = LOG_STEADY_BYTES,
-                                    .predicted = log(log_merge_shortest_ns)};
+    struct contrast steady = trial_of(&log_steady, 0, LOG_STEADY_BYTES);
     double ratios[STEADY_ROUNDS], taken = 0;
 
+    steady.repeats = STEADY_WRITES;
+    steady.predicted = log(log_merge_shortest_ns);
     for (uint32_t i = 0; i < STEADY_ROUNDS && taken < STEADY_ROUNDS; i++) {
         study_ratios(&state->study, "arrive", &steady, i + 1, ratios);
         taken += exp(ratios[i]);
@@ -225,21 +222,19 @@ static bool merges_would_show(struct log_probe *state)
  */
 static bool writes_arrive(struct log_probe *state)
 {
-    const struct contrast kinds[] = {
-        {.name = "flush", .kind = LOG_FLUSH, .size_bytes = state->page_bytes},
-        {.name = "read", .kind = LOG_READ, .size_bytes = state->page_bytes},
-        {.name = "much", .kind = LOG_READ, .size_bytes = MIB}};
+    static const struct trial_kind *const kinds[] = {&log_flush, &log_read,
+                                                     &log_much};
     enum claim claim = CLAIM_OPEN;
 
     for (int i = 0; i < 3; i++) {
         const bool is_much = i == 2;
+        const double threshold = is_much ? merge_none : work_least;
         const struct claim_rule rule = {.alpha = log_alpha / 8,
                                         .looks = is_much ? memory_looks
                                                          : claim_long_looks};
-        struct contrast contrast = kinds[i];
-        contrast.repeats = 1;
-        contrast.expected = is_much ? SIDE_BELOW : SIDE_ABOVE;
-        contrast.low = contrast.high = is_much ? merge_none : work_least;
+        struct contrast contrast = trial_expect(
+            trial_of(kinds[i], 0, is_much ? MIB : state->page_bytes),
+            is_much ? SIDE_BELOW : SIDE_ABOVE, threshold, threshold, NULL);
         claim = study_claim(&state->study, "arrive", &contrast, 1, &rule);
         if (claim == CLAIM_HOLDS)
             return true;
@@ -258,29 +253,27 @@ static bool all_merge(struct log_probe *state, const struct contrast *contrast,
 {
     const double quick_share = 0.1;
     double costs[STATS_MAX], idle_ns = 0;
-    const struct contrast flush = {.name = "flush", .kind = LOG_FLUSH};
+    const struct contrast flush = trial_of(&log_flush, 0);
+    const struct trial idle = trial_round(&state->study, "arrive", &flush, 0);
     const uint32_t count = all_costs(state, contrast, 'b', costs);
-    const struct timing *rows =
-        placing_rows(&state->study, "arrive", &flush, 'b', 0, 1);
 
-    if (rows)
-        idle_ns = (double)rows[0].ns;
+    trial_ns(&idle, 'b', 1, &idle_ns);
     *again_ns = count > 0 ? stats_median(costs, count) : 0;
     return count > 0 && costs[(uint32_t)(quick_share * count)] - idle_ns >
                             program_longest_ns;
 }
 
-static void say_all_merge(double again_ns, struct findings *findings)
+static void say_all_merge(struct study *study, double again_ns,
+                          struct findings *findings)
 {
-    char reason[300], cost[24];
-
-    snprintf(reason, sizeof(reason),
-             "a page write takes %s at every place, rewrites of the "
-             "same place included, but programming a page takes at most 10 ms: "
-             "each write seems to rewrite its block, so log blocks would not "
-             "show; write whole blocks sequentially",
-             format_ns((uint64_t)again_ns, cost, sizeof(cost)));
-    study_say_open(&probe_log_list, findings, reason);
+    study_say_open(
+        &probe_log_list, findings,
+        study_text(study,
+                   "a page write takes %s at every place, rewrites of the same "
+                   "place included, but programming a page takes at most 10 "
+                   "ms: each write seems to rewrite its block, so log blocks "
+                   "would not show; write whole blocks sequentially",
+                   study_ns(study, again_ns)));
     for (size_t i = 0; i < findings->count; i++)
         if (strcmp(findings->items[i].parameter, "log_list") == 0)
             finding_extra(&findings->items[i], "every_write_merges",
@@ -347,16 +340,16 @@ static void conclude_merges(struct log_probe *state,
 /* Concludes when rewrites cost as much as writes to new places: no write
  * merges, or all do. */
 static void conclude_no_merges(struct log_probe *state,
-                               const struct contrast *fresh,
+                               const struct contrast *fresh, double confidence,
                                struct findings *findings)
 {
     const bool arrive = writes_arrive(state);
     double again_ns;
 
     if (all_merge(state, fresh, &again_ns))
-        say_all_merge(again_ns, findings);
+        say_all_merge(&state->study, again_ns, findings);
     else if (arrive)
-        say_none(state, fresh->predicted, findings);
+        say_none(state, confidence, findings);
     else
         study_say_open(&probe_log_list, findings,
                        "no write waits for a merge, but writes and their "
@@ -369,14 +362,15 @@ static void think(struct study *study, struct findings *findings)
 {
     struct log_probe *state = (struct log_probe *)study;
     struct contrast fresh;
+    double confidence;
 
-    if (look_at_costs(state, &fresh) != CLAIM_HOLDS)
+    if (look_at_costs(state, &fresh, &confidence) != CLAIM_HOLDS)
         study_say_open(&probe_log_list, findings,
                        "whether a write to a new place waits for a merge could "
                        "not be decided: some cost more, but not clearly "
                        "enough; try a quieter host or another port");
     else if (fresh.side == SIDE_BELOW)
-        conclude_no_merges(state, &fresh, findings);
+        conclude_no_merges(state, &fresh, confidence, findings);
     else
         conclude_merges(state, &fresh, findings);
 }
@@ -422,6 +416,5 @@ const struct probe probe_log_list = {
     .literal = &paper_log_list,
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct log_probe, .think = think, .emit = log_emit,
-                .value = log_value),
+    TRIAL_PROBE(struct log_probe, think),
 };

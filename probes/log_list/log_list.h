@@ -7,6 +7,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/edge.h"
+#include "probes/trial.h"
 
 /*
  * Shared by the files of the log-list probe: writes and their cost (writes),
@@ -32,20 +33,18 @@ static const double log_none_confidence = 0.6;
 static const double log_merge_shortest_ns = 2e6;
 static const uint64_t log_smallest_bytes = 16 * KIB; /* smallest log block */
 
-enum log_kind {
-    LOG_EARLY,  /* first write to a distant place : a rewrite of it soon
-                   after */
-    LOG_FRESH,  /* the same, after as many places as there may be log blocks */
-    LOG_SPREAD, /* places in turn, all far apart */
-    LOG_STRIDE, /* places in turn, one block apart */
-    LOG_PAIR,   /* distant places, and two places that are shift_bytes apart */
-    LOG_SHARED, /* merges of logs with both ends of a block, or one end */
-    LOG_FLUSH,  /* a flush after a write : a flush after nothing */
-    LOG_READ,   /* a write, its flush excluded : a read elsewhere */
-    LOG_LOOKUP, /* a read in a block not used for a while : another in it */
-    LOG_STEADY  /* unflushed writes anywhere : the time whose logarithm is
-                   `predicted` */
-};
+/* What a contrast has: the number in its name; where a pair lies, or a block
+ * begins; and the length of that, of certificates only. */
+enum { LOG_NUMBER, LOG_FROM, LOG_BLOCK };
+
+/* First write to a distant place : a rewrite of it soon after; the same after
+ * as many places as there may be log blocks. n[LOG_NUMBER] in a round. */
+extern const struct trial_kind log_early, log_fresh;
+/* A flush after a write : a flush after nothing; a write, its flush excluded : a
+ * read elsewhere; the same of much. n[LOG_FROM] bytes. */
+extern const struct trial_kind log_flush, log_read, log_much;
+/* Unflushed writes anywhere : the time whose logarithm is predicted. */
+extern const struct trial_kind log_steady;
 
 struct log_probe {
     struct study study;
@@ -94,14 +93,12 @@ bool log_has_choice(const struct log_probe *state);
 uint64_t log_next_place(struct log_probe *state, struct random *random);
 
 /*
- * Chooses the places of a LOG_SPREAD, LOG_STRIDE or LOG_PAIR contrast into
- * `places`, away from recent writes (log_remember()). Each `trial` gets other
- * places. Returns how many of them were already written in turn last, so that
- * their blocks have logs; all of them if the previous contrast was a pair too.
+ * Chooses the places of writes in turn into `places`, away from recent writes
+ * (log_remember()). Each series of votes gets other places. Returns how many of
+ * them were already written in turn last, so that their blocks have logs; all
+ * of them if the previous contrast was a pair too.
  */
-uint32_t log_choose_places(struct log_probe *state,
-                           const struct contrast *contrast, uint32_t trial,
-                           struct random *random,
+uint32_t log_choose_places(const struct trial *trial,
                            uint64_t places[LOG_PLACES_MAX + 1]);
 /*
  * Continues a certificate with one block more than there are logs. The given
@@ -109,22 +106,20 @@ uint32_t log_choose_places(struct log_probe *state,
  * they keep their order, and the extra block comes last. If some logs may be
  * out of order, chooses all places anew. Returns as log_choose_places().
  */
-uint32_t log_one_block_more(struct log_probe *state,
-                            const struct contrast *contrast, uint32_t trial,
-                            struct random *random,
+uint32_t log_one_block_more(const struct trial *trial,
                             uint64_t places[LOG_PLACES_MAX + 1]);
 void log_remember(struct log_probe *state, uint64_t place);
 
 /* ---- writes ------------------------------------------------------------- */
 
-/* Contrast of writes to `places` distant places in turn (LOG_SPREAD) or
- * adjacent blocks (LOG_STRIDE). `middle`: logarithm, in ns, of the threshold
- * between fast and slow writes, to which the ratio refers. */
-struct contrast log_in_turn(enum log_kind kind, uint32_t places, double middle);
-/* Contrast of writes to `logs` - 1 distant places and a pair of places in turn:
- * one at `offset_bytes`, the other `shift_bytes` behind it. */
+/* Writes to `places` distant places in turn. `middle`: logarithm, in ns, of the
+ * threshold between fast and slow writes, to which the ratio refers. */
+struct contrast log_in_turn(uint32_t places, double middle);
+/* Writes to `logs` - 1 distant places and a pair of places in turn: one at
+ * `offset_bytes`, the other `shift_bytes` behind it. */
 struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
                             uint64_t shift_bytes, double middle);
+bool log_is_pair(const struct contrast *contrast);
 
 /*
  * Certificate `which`, below LOG_CERTIFICATES, for the length and the phase of
@@ -144,21 +139,12 @@ struct contrast log_certificate(int which, uint32_t logs, uint64_t block_bytes,
 /* Votes of one trial: enough to write each place once more, and at least
  * four. */
 uint32_t log_votes_of(const struct contrast *contrast);
-study_emit log_emit;
-study_value log_value;
-/* Time of write `index` with its flush, in ns. */
-double log_cost(const struct timing rows[], uint32_t index);
-
 /* Are the writes of this contrast fast? Decides by a clear majority of votes.
  * After several trials without one, more than 35 % slow votes mean slow, since
  * of two writes in turn one may need only a cheap merge. The result is
  * certified later. */
 bool log_is_fast(struct log_probe *state, const char *phase,
                  const struct contrast *contrast);
-
-/* Asks for a write of a page and its flush. */
-void log_ask_write(struct study *study, uint64_t offset_bytes,
-                   const struct step *like);
 
 /* ---- count -------------------------------------------------------------- */
 
@@ -191,16 +177,12 @@ double log_refine_middle(struct log_probe *state, uint32_t logs, double middle);
 /* ---- sharing ------------------------------------------------------------ */
 
 /*
- * Contrast of merges: of a log with both ends of a block of `block_bytes`
- * written, to one with one end written. Above: the ends belong to several
- * blocks, which share the log. Below: to one.
+ * Merges: of a log with both ends of a block of `block_bytes` written, to one
+ * with one end written. Above: the ends belong to several blocks, which share
+ * the log. Below: to one.
  */
 struct contrast log_sharing_of(uint32_t logs, uint64_t block_bytes,
                                uint64_t phase_bytes);
-study_emit log_sharing_emit;
-bool log_sharing_value(const struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       double *ratio);
 
 /* ---- blocks ------------------------------------------------------------- */
 

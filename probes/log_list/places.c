@@ -39,17 +39,14 @@ struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
 
     if (slots.pitch_bytes < known && known * ROOM_LEAST * (places + 2) < region)
         slots.pitch_bytes = known;
-    if (slots.pitch_bytes > widest_pitch_bytes)
-        slots.pitch_bytes = widest_pitch_bytes;
-    slots.pitch_bytes -= slots.pitch_bytes % log_smallest_bytes;
-    if (slots.pitch_bytes < log_smallest_bytes)
-        slots.pitch_bytes = log_smallest_bytes;
+    slots.pitch_bytes = smaller_of(slots.pitch_bytes, widest_pitch_bytes);
+    slots.pitch_bytes = larger_of(slots.pitch_bytes / log_smallest_bytes, 1) *
+                        log_smallest_bytes;
     slots.first_bytes =
         (setting->region_offset_bytes + log_smallest_bytes - 1) /
         log_smallest_bytes * log_smallest_bytes;
-    slots.count = (end - slots.first_bytes) / slots.pitch_bytes;
-    if (slots.count > slots_most)
-        slots.count = slots_most;
+    slots.count =
+        smaller_of((end - slots.first_bytes) / slots.pitch_bytes, slots_most);
     return slots;
 }
 
@@ -126,27 +123,34 @@ static void far_places(struct log_probe *state, struct random *random,
     }
 }
 
+/* Which of the contrast's series of votes it is. */
+static uint32_t series_of(const struct trial *trial)
+{
+    return trial->round / log_votes_of(trial->contrast);
+}
+
 /*
  * Returns the beginning of a random block that is followed by `count` - 1 more,
- * none of them recently written. Successive trials go through the remainders,
+ * none of them recently written. Successive series go through the remainders,
  * modulo REMAINDERS, of the distance in blocks from the block that was found.
  * Otherwise a length of 2/3 of the true one would pass at two of three places.
  */
-static uint64_t some_block(struct log_probe *state,
-                           const struct contrast *contrast, uint32_t trial,
-                           uint64_t count, struct random *random)
+static uint64_t some_block(const struct trial *trial, uint64_t count)
 {
+    struct log_probe *state = (struct log_probe *)trial->study;
+    const struct contrast *contrast = trial->contrast;
     const struct setting *setting = &state->study.setting;
-    uint64_t block = contrast->pitch_bytes;
+    uint64_t block = contrast->n[LOG_BLOCK];
     uint64_t first = setting->region_offset_bytes;
-    uint64_t begin = first + (contrast->size_bytes - first) % block;
+    uint64_t begin = first + (contrast->n[LOG_FROM] - first) % block;
     uint64_t blocks = (first + setting->region_length_bytes - begin) / block;
     uint64_t room = blocks > count + 1 ? blocks - count - 1 : 1, place = begin;
-    uint64_t wanted = (contrast->size_bytes - begin) / block + trial;
+    uint64_t wanted =
+        (contrast->n[LOG_FROM] - begin) / block + series_of(trial);
     bool good = false;
 
     for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
-        uint64_t index = 1 + random_below(random, room);
+        uint64_t index = 1 + random_below(trial->random, room);
         uint64_t less =
             (index % REMAINDERS + REMAINDERS - wanted % REMAINDERS) %
             REMAINDERS;
@@ -176,11 +180,11 @@ uint64_t log_next_place(struct log_probe *state, struct random *random)
 static bool is_together(const struct contrast *contrast, uint64_t around_bytes,
                         uint64_t a, uint64_t b)
 {
-    const uint64_t block = contrast->pitch_bytes;
+    const uint64_t block = contrast->n[LOG_BLOCK];
 
     if (block == 0)
         return is_near(a, b, around_bytes);
-    const uint64_t before = block - contrast->size_bytes % block;
+    const uint64_t before = block - contrast->n[LOG_FROM] % block;
     return (a + before) / block == (b + before) / block;
 }
 
@@ -226,15 +230,18 @@ static void order_by_age(const struct log_probe *state,
  * must differ, and only if the order of logs is known. Returns how many were
  * taken.
  */
-static uint32_t take_held(const struct log_probe *state, uint64_t for_bytes,
-                          uint32_t trial, uint64_t places[], uint32_t most)
+static uint32_t take_held(const struct trial *trial, uint64_t for_bytes,
+                          uint64_t places[], uint32_t most)
 {
-    const bool takes = state->holds && state->in_order && trial == 0 &&
+    const struct log_probe *state = (const struct log_probe *)trial->study;
+    const bool takes = state->holds && state->in_order &&
+                       series_of(trial) == 0 &&
                        state->held_for_bytes == for_bytes;
-    const uint32_t count = state->held_count < most ? state->held_count : most;
+    const uint32_t count =
+        takes ? (uint32_t)smaller_of(state->held_count, most) : 0;
 
-    memcpy(places, state->held, takes ? count * sizeof(*places) : 0);
-    return takes ? count : 0;
+    memcpy(places, state->held, count * sizeof(*places));
+    return count;
 }
 
 static void hold(struct log_probe *state, uint64_t for_bytes,
@@ -255,7 +262,7 @@ static void put_pair(const struct contrast *contrast, uint64_t base,
 
     places[count] = places[count - 2];
     places[count - 2] = base;
-    places[count - 1] = base + contrast->shift_bytes;
+    places[count - 1] = base + contrast->n[LOG_NUMBER];
 }
 
 /* Moves the pair across a block boundary: the first place to the middle of its
@@ -268,81 +275,77 @@ static void put_across(const struct log_probe *state,
     uint64_t *pair = &places[contrast->repeats - 2];
 
     pair[1] = pair[0] - page;
-    pair[0] += contrast->pitch_bytes / 2 / page * page;
+    pair[0] += contrast->n[LOG_BLOCK] / 2 / page * page;
 }
 
 /* Chooses the places of a certificate, at random blocks. */
-static void choose_blocks(struct log_probe *state,
-                          const struct contrast *contrast, uint32_t trial,
-                          struct random *random, uint64_t places[])
+static void choose_blocks(const struct trial *trial, uint64_t places[])
 {
-    const uint64_t block = contrast->pitch_bytes;
+    struct log_probe *state = (struct log_probe *)trial->study;
+    const struct contrast *contrast = trial->contrast;
+    const uint64_t block = contrast->n[LOG_BLOCK];
     const uint32_t count = contrast->repeats;
-    const bool is_pair = contrast->kind == LOG_PAIR;
+    const bool is_pair = log_is_pair(contrast);
 
     state->holds = false;
     state->in_order = log_has_choice(state);
-    uint64_t base =
-        some_block(state, contrast, trial, is_pair ? 2 : count, random);
+    uint64_t base = some_block(trial, is_pair ? 2 : count);
     if (is_pair) {
         base += block; /* leaves room for the block before */
-        far_places(state, random, base, places, 0, count - 1);
+        far_places(state, trial->random, base, places, 0, count - 1);
         put_pair(contrast, base, places);
         if (contrast->expected == SIDE_ABOVE)
             put_across(state, contrast, places);
         return;
     }
-    base += some_page(state, block, random);
+    base += some_page(state, block, trial->random);
     for (uint32_t i = 0; i < count; i++)
         places[i] = base + i * block;
 }
 
 /* Chooses the places of a search step. Returns how many were written in turn
  * last. */
-static uint32_t choose_near_held(struct log_probe *state,
-                                 const struct contrast *contrast,
-                                 uint32_t trial, struct random *random,
-                                 uint64_t places[])
+static uint32_t choose_near_held(const struct trial *trial, uint64_t places[])
 {
-    const bool is_pair = contrast->kind == LOG_PAIR;
+    struct log_probe *state = (struct log_probe *)trial->study;
+    const struct contrast *contrast = trial->contrast;
+    const bool is_pair = log_is_pair(contrast);
     const uint32_t count = contrast->repeats - (is_pair ? 1 : 0);
-    const uint64_t base = is_pair ? contrast->size_bytes : nowhere;
-    uint32_t there;
+    const uint64_t base = is_pair ? contrast->n[LOG_FROM] : nowhere;
+    const uint32_t there = take_held(trial, base, places, count);
 
-    there = take_held(state, base, trial, places, count);
     if (there == 0)
         state->in_order = log_has_choice(state);
-    far_places(state, random, base, places, there, count);
+    far_places(state, trial->random, base, places, there, count);
     hold(state, base, places, count);
     if (is_pair)
         put_pair(contrast, base, places);
     return is_pair && there ? contrast->repeats : there;
 }
 
-uint32_t log_choose_places(struct log_probe *state,
-                           const struct contrast *contrast, uint32_t trial,
-                           struct random *random,
+uint32_t log_choose_places(const struct trial *trial,
                            uint64_t places[LOG_PLACES_MAX + 1])
 {
+    const struct log_probe *state = (const struct log_probe *)trial->study;
     uint32_t there = 0;
 
-    if (contrast->pitch_bytes)
-        choose_blocks(state, contrast, trial, random, places);
+    if (trial->contrast->n[LOG_BLOCK])
+        choose_blocks(trial, places);
     else
-        there = choose_near_held(state, contrast, trial, random, places);
+        there = choose_near_held(trial, places);
     if (state->is_wide)
-        order_by_age(state, contrast, places);
+        order_by_age(state, trial->contrast, places);
     return there;
 }
 
-uint32_t log_one_block_more(struct log_probe *state,
-                            const struct contrast *contrast, uint32_t trial,
-                            struct random *random,
+uint32_t log_one_block_more(const struct trial *trial,
                             uint64_t places[LOG_PLACES_MAX + 1])
 {
+    const struct log_probe *state = (const struct log_probe *)trial->study;
+
     if (!state->in_order)
-        return log_choose_places(state, contrast, trial, random, places);
-    if (contrast->kind == LOG_PAIR)
-        put_across(state, contrast, places);
-    return contrast->repeats - 1;
+        return log_choose_places(trial, places);
+    if (log_is_pair(trial->contrast))
+        put_across(state, trial->contrast, places);
+    return trial->contrast->repeats - 1;
 }

@@ -14,9 +14,6 @@
 #include "probes/log_list/log_list.h"
 
 #include <math.h>
-#include <stdio.h>
-
-#include "probes/placing.h"
 
 /* Two blocks take twice as long to merge, one takes no longer: halfway between
  * the two, as a log ratio. */
@@ -25,59 +22,54 @@ static const double shared_least = 0.3466;
  * last page, if two or more make up the length. */
 enum { FIRST_PART = 4, ROUND_PLACES = 2 };
 
-struct contrast log_sharing_of(uint32_t logs, uint64_t block_bytes,
-                               uint64_t phase_bytes)
-{
-    struct contrast contrast = {.kind = LOG_SHARED,
-                                .repeats = logs,
-                                .pitch_bytes = block_bytes,
-                                .size_bytes = phase_bytes,
-                                .low = shared_least,
-                                .high = shared_least};
-
-    snprintf(contrast.name, sizeof(contrast.name), "ends%u", logs);
-    return contrast;
-}
-
 /* Where a block begins that has no log. */
-static uint64_t new_block(struct log_probe *state,
-                          const struct contrast *contrast,
-                          struct random *random)
+static uint64_t new_block(const struct trial *trial)
 {
-    const struct setting *setting = &state->study.setting;
-    const uint64_t block = contrast->pitch_bytes;
+    const struct setting *setting = &trial->study->setting;
+    const uint64_t block = trial->contrast->n[LOG_BLOCK];
     const uint64_t first = setting->region_offset_bytes;
     const uint64_t begin =
-        first + (block + contrast->size_bytes % block - first % block) % block;
+        first +
+        (block + trial->contrast->n[LOG_FROM] % block - first % block) % block;
     const uint64_t end = first + setting->region_length_bytes;
     const uint64_t blocks = end > begin ? (end - begin) / block : 0;
-    const uint64_t place = log_next_place(state, random);
+    const uint64_t place =
+        log_next_place((struct log_probe *)trial->study, trial->random);
     const uint64_t index = place > begin ? (place - begin) / block : 0;
 
-    if (blocks == 0)
-        return begin;
-    return begin + (index < blocks ? index : blocks - 1) * block;
+    return blocks ? begin + smaller_of(index, blocks - 1) * block : begin;
+}
+
+static void write_as(const struct trial *trial, char arm,
+                     enum step_content content, uint64_t at_bytes)
+{
+    trial_ask(trial, arm,
+              (struct step){.operation = OPERATION_WRITE,
+                            .offset_bytes = at_bytes,
+                            .length_bytes =
+                                ((struct log_probe *)trial->study)->page_bytes,
+                            .content = content});
+    trial_flush(trial, arm);
 }
 
 /* Writes the last page of a new block, and then a place at its beginning, or
  * the page before. Either way two writes follow the merge, so that erases are
  * waited for alike. The last page comes first: an update in page order is
  * merged for less. */
-static void ask_block(struct study *study, const struct contrast *contrast,
-                      bool both_ends, struct random *random,
-                      const struct step *like, const struct step *unmeasured)
+static void write_block(const struct trial *trial, char arm, bool both_ends)
 {
-    struct log_probe *state = (struct log_probe *)study;
+    struct log_probe *state = (struct log_probe *)trial->study;
     const uint64_t page = state->page_bytes;
-    const uint64_t pages = contrast->pitch_bytes / FIRST_PART / page;
-    const uint64_t block = new_block(state, contrast, random);
-    const uint64_t last = block + contrast->pitch_bytes - page;
+    const uint64_t length = trial->contrast->n[LOG_BLOCK];
+    const uint64_t block = new_block(trial), last = block + length - page;
     const uint64_t begin =
-        block + random_below(random, pages ? pages : 1) * page;
+        block +
+        random_below(trial->random, larger_of(length / FIRST_PART / page, 1)) *
+            page;
 
-    log_ask_write(study, last, like);
+    write_as(trial, arm, arm ? CONTENT_RANDOM : CONTENT_ZEROS, last);
     log_remember(state, last);
-    log_ask_write(study, both_ends ? begin : last - page, unmeasured);
+    write_as(trial, '\0', CONTENT_ZEROS, both_ends ? begin : last - page);
 }
 
 /*
@@ -85,39 +77,38 @@ static void ask_block(struct study *study, const struct contrast *contrast,
  * end. With L logs, each new block makes the drive merge the one L before it.
  * So L blocks come first, in the same order.
  */
-void log_sharing_emit(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random)
+static void send(const struct trial *trial)
 {
-    struct step other = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-
-    other.content = CONTENT_ZEROS;
-
-    for (uint32_t i = contrast->repeats; round == 0 && i > 0; i--)
-        ask_block(study, contrast, i % ROUND_PLACES == 0, random, &other,
-                  &other);
-    for (uint32_t i = 0; i < ROUND_PLACES; i++) {
-        const struct step step = placing_step(
-            OPERATION_WRITE, 0, 0, phase, contrast, i == 0 ? 'a' : 'b', round);
-        ask_block(study, contrast, i == 0, random, &step, &other);
-    }
+    for (uint32_t i = trial->contrast->repeats; trial->round == 0 && i > 0; i--)
+        write_block(trial, '\0', i % ROUND_PLACES == 0);
+    write_block(trial, 'a', true);
+    write_block(trial, 'b', false);
 }
 
 /* Time of the merge of a block with both ends written : of one with one end. */
-bool log_sharing_value(const struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       double *ratio)
+static bool ratio_of(const struct trial *trial, double *ratio)
 {
-    const struct timing *first =
-        placing_rows(study, phase, contrast, 'a', round, 2);
-    const struct timing *second =
-        placing_rows(study, phase, contrast, 'b', round, 2);
+    double first, second;
 
-    if (!first || !second)
+    if (!trial_flushed_ns(trial, 'a', 1, &first) ||
+        !trial_flushed_ns(trial, 'b', 1, &second))
         return false;
-    *ratio = log(log_cost(first, 0) / log_cost(second, 0));
+    *ratio = log(first / second);
     /* With an odd number of logs the first place merges the other kind. */
-    if (contrast->repeats % ROUND_PLACES)
+    if (trial->contrast->repeats % ROUND_PLACES)
         *ratio = -*ratio;
     return true;
+}
+
+struct contrast log_sharing_of(uint32_t logs, uint64_t block_bytes,
+                               uint64_t phase_bytes)
+{
+    static const struct trial_kind kind =
+        TRIAL_ROUND("ends{logs}", send, ratio_of);
+    struct contrast contrast =
+        trial_expect(trial_of(&kind, logs, phase_bytes, block_bytes), SIDE_OPEN,
+                     shared_least, shared_least, NULL);
+
+    contrast.repeats = logs;
+    return contrast;
 }
