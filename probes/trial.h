@@ -23,9 +23,9 @@ struct trial {
 };
 
 struct trial_kind {
-    /* "gap{gap_kib}": the cells of n[0] = 4096 are "gap4-a" and "gap4-b". What
-     * n[] holds is in braces, in its order, or behind its digit; what ends in
-     * _kib or _mib is shown so. Kinds of one name share their rows, if they have them in common. */
+    /* "gap{gap_kib}": the cells of n[0] = 4096 are "gap4-a" and "gap4-b". The
+     * braces name the numbers of n[] in order, or by a digit: "{2other_mib}".
+     * Kinds of one name share their rows. */
     const char *name;
     const char *arms; /* a letter each; of two, the ratio is second to first */
     /* How often each arm is sent in a round; 0: the contrast's `repeats`. */

@@ -152,8 +152,8 @@ static bool cell_cost(const struct trial *trial, char arm, uint32_t repeats,
     return true;
 }
 
-/* If writes merge blocks, the lowest are the few that need no merge. Merges that
- * come only now and then must count, too. */
+/* If writes merge blocks, the lowest are the few that need no merge. Merges now
+ * and then must count, too. */
 static enum page_summary summary_of(const struct contrast *contrast)
 {
     const struct trial_kind *kind = contrast->trial;

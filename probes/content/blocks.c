@@ -210,10 +210,9 @@ static void write_page(const struct trial *trial, char arm, uint64_t at_bytes,
                      at_bytes, page_bytes);
 }
 
-/* Of a cell the quickest write counts. Even if the drive's pages are longer than
- * the writes, some writes in order do not move anything. Pages in order ('a'),
- * after an unmeasured one that may wait, and pages far
- * apart ('b'). */
+/* Pages in order ('a'), after an unmeasured one that may wait, and pages far
+ * apart ('b'). The quickest write of a cell counts: even if the drive's pages
+ * are longer than the writes, some in order do not move anything. */
 static void send_pages(const struct trial *trial)
 {
     const uint64_t page = trial->contrast->n[0];

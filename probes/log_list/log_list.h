@@ -40,7 +40,7 @@ enum { LOG_NUMBER, LOG_FROM, LOG_BLOCK };
 /* First write to a distant place : a rewrite of it soon after; the same after
  * as many places as there may be log blocks. n[LOG_NUMBER] in a round. */
 extern const struct trial_kind log_early, log_fresh;
-/* A flush after a write : a flush after nothing; a write, its flush excluded : a
+/* A flush after a write : a flush after nothing; a write without its flush : a
  * read elsewhere; the same of much. n[LOG_FROM] bytes. */
 extern const struct trial_kind log_flush, log_read, log_much;
 /* Unflushed writes anywhere : the time whose logarithm is predicted. */
