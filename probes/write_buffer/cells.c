@@ -5,34 +5,13 @@
 #include "probes/write_buffer/write_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 
-enum { REPEATS_MAX = 16 };
-
 static const uint64_t small_most_bytes = 24 * KIB;
 static const uint64_t window_bytes = 16 * MIB;
-
-struct contrast buffer_compare(enum buffer_kind kind, uint64_t size_bytes,
-                               uint64_t other_bytes, uint32_t repeats,
-                               enum side expected)
-{
-    static const char *const prefixes[] = {"flush", "flush", "write", "slow",
-                                           "drain", "late",  "read",  "read",
-                                           "split", "again"};
-    struct contrast contrast = {.kind = (int)kind,
-                                .size_bytes = size_bytes,
-                                .other_bytes = other_bytes,
-                                .repeats = repeats,
-                                .expected = expected};
-
-    snprintf(contrast.name, sizeof(contrast.name), "%s%llu-%llu",
-             prefixes[kind], (unsigned long long)size_bytes,
-             (unsigned long long)other_bytes);
-    return contrast;
-}
 
 bool buffer_is_dear(const struct buffer_probe *state, uint64_t size_bytes)
 {
@@ -46,6 +25,16 @@ uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes)
     return placing_repeats(size_bytes, 4, 8, MIB);
 }
 
+static const struct buffer_probe *state_of(const struct trial *trial)
+{
+    return (const struct buffer_probe *)trial->study;
+}
+
+static enum buffer_kind kind_of(const struct contrast *contrast)
+{
+    return (enum buffer_kind)contrast->n[BUFFER_KIND];
+}
+
 /*
  * A place for a write. Places are near each other, so that a drive with log
  * blocks need not merge. But a drive may write out while more comes. How fast
@@ -53,12 +42,12 @@ uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes)
  * write that may not fit goes to a random place: all are alike, and what it
  * waits for takes long.
  */
-static uint64_t somewhere(const struct buffer_probe *state,
-                          const struct contrast *contrast, bool second,
-                          uint64_t size_bytes, struct random *random)
+static uint64_t somewhere(const struct trial *trial, char arm,
+                          uint64_t size_bytes)
 {
+    const struct buffer_probe *state = state_of(trial);
     const struct setting *setting = &state->study.setting;
-    const enum buffer_kind kind = (enum buffer_kind)contrast->kind;
+    const enum buffer_kind kind = kind_of(trial->contrast);
     uint64_t pitch = 4 * KIB;
 
     if (kind == BUFFER_FLUSH_FAR || kind == BUFFER_WRITE_READ_FAR ||
@@ -66,27 +55,27 @@ static uint64_t somewhere(const struct buffer_probe *state,
         const uint64_t page = state->page_bytes;
         uint64_t first = (setting->region_offset_bytes + page - 1) / page;
         uint64_t pages = (setting->region_length_bytes - size_bytes) / page;
-        return page * (first + random_below(random, pages - 1));
+        return page * (first + random_below(trial->random, pages - 1));
     }
     if (kind == BUFFER_WRITE_SPLIT) {
         const uint64_t page = state->known_page_bytes;
         uint64_t first = state->base_bytes / page + 1;
-        return page * (first + random_below(random, window_bytes / page)) -
-               (second ? contrast->shift_bytes : 0);
+        return page *
+                   (first + random_below(trial->random, window_bytes / page)) -
+               (arm == 'b' ? trial->contrast->n[BUFFER_SHIFT] : 0);
     }
     while (pitch < size_bytes)
         pitch *= 2;
     uint64_t slots = window_bytes / pitch;
     /* Longer writes go to the beginning; room is reserved. */
     return state->base_bytes +
-           (slots ? pitch * random_below(random, slots) : 0);
+           (slots ? pitch * random_below(trial->random, slots) : 0);
 }
 
-void buffer_phase(const struct buffer_probe *state, const char *what,
-                  char phase[LABEL_PHASE_MAX])
+const char *buffer_phase(struct buffer_probe *state, const char *what)
 {
-    snprintf(phase, LABEL_PHASE_MAX, "%s%s%s", state->second ? "far-" : "",
-             state->part_bytes ? "large-" : "", what);
+    return study_text(&state->study, "%s%s%s", state->second ? "far-" : "",
+                      state->part_bytes ? "large-" : "", what);
 }
 
 uint64_t buffer_parts(uint64_t size_bytes, uint64_t part_bytes)
@@ -94,205 +83,196 @@ uint64_t buffer_parts(uint64_t size_bytes, uint64_t part_bytes)
     return part_bytes ? (size_bytes + part_bytes - 1) / part_bytes : 1;
 }
 
-/* The number of the probe's requests for a write of a cell. */
-static uint64_t requests_of(const struct buffer_probe *state,
-                            enum buffer_kind kind, uint64_t size_bytes)
+static uint64_t size_of(const struct contrast *contrast, char arm)
 {
-    return buffer_parts(size_bytes,
-                        kind == BUFFER_WRITE_SLOWLY
+    return contrast->n[arm == 'b' ? BUFFER_SIZE : BUFFER_OTHER];
+}
+
+/* The number of the probe's requests for a write of a cell. */
+static uint64_t requests_of(const struct trial *trial, char arm)
+{
+    const struct buffer_probe *state = state_of(trial);
+
+    return buffer_parts(size_of(trial->contrast, arm),
+                        kind_of(trial->contrast) == BUFFER_WRITE_SLOWLY
                             ? state->study.setting.request_limit_bytes
                             : state->part_bytes);
 }
 
 /*
- * Asks for a write, in several requests if need be. A slow write has the
- * requests that the host would make, with pauses between them. Other writes
- * have parts of about equal length. So no part is so small that it bypasses the
- * buffer where the whole would not.
+ * A write, in several requests if need be. A slow write has the requests that
+ * the host would make, with pauses between them. Other writes have parts of
+ * about equal length. So no part is so small that it bypasses the buffer where
+ * the whole would not.
  */
-static void ask_write(struct study *study, const struct step *step,
-                      enum buffer_kind kind, const char *phase, uint32_t round)
+static void write_parts(const struct trial *trial, char arm, uint64_t at_bytes)
 {
-    const struct buffer_probe *state = (const struct buffer_probe *)study;
-    const uint64_t size = step->length_bytes, grain = state->grain_bytes;
-    const uint64_t parts = requests_of(state, kind, size);
-    const bool slowly = kind == BUFFER_WRITE_SLOWLY;
-    const bool as_host = slowly && !state->part_bytes;
+    const struct buffer_probe *state = state_of(trial);
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    const uint64_t size = size_of(trial->contrast, arm);
+    const uint64_t parts = requests_of(trial, arm), grain = state->grain_bytes;
+    const bool slowly = kind_of(trial->contrast) == BUFFER_WRITE_SLOWLY;
     uint64_t begin = 0;
 
     for (uint64_t i = 1; i <= parts; i++) {
-        struct step part = *step;
-        uint64_t end = as_host ? i * state->study.setting.request_limit_bytes
-                               : size * i / parts / grain * grain;
-        if (i == parts)
-            end = size;
-        if (slowly && i > 1 && state->pause_ns > 0) {
-            struct step pause =
-                placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
-            pause.idle_ns = state->pause_ns;
-            study_ask(study, &pause);
-        }
-        part.offset_bytes += begin;
-        part.length_bytes = end - begin;
-        study_ask(study, &part);
+        const uint64_t end = i == parts ? size
+                             : slowly && !state->part_bytes
+                                 ? i * limit
+                                 : size * i / parts / grain * grain;
+        if (slowly && i > 1 && state->pause_ns > 0)
+            trial_pause(trial, state->pause_ns);
+        trial_time(trial, arm, OPERATION_WRITE, at_bytes + begin, end - begin);
         begin = end;
     }
 }
 
-/* Does a cell of this kind begin with reads in place of writes? */
-static bool is_read(enum buffer_kind kind, bool second)
+/* Does this arm read? */
+static bool reads(const struct contrast *contrast, char arm)
 {
-    return !second &&
+    const enum buffer_kind kind = kind_of(contrast);
+
+    return arm == 'a' &&
            (kind == BUFFER_WRITE_READ || kind == BUFFER_WRITE_READ_FAR);
 }
 
-/*
- * The place of the next write of a cell. For BUFFER_WRITE_AGAIN, each write
- * begins where the last one ended, or all of them at one place.
- */
-static uint64_t next_place(const struct buffer_probe *state,
-                           const struct contrast *contrast, bool second,
-                           uint64_t size_bytes, const struct step *last,
-                           struct random *random)
-{
-    if (contrast->kind != BUFFER_WRITE_AGAIN || !last->length_bytes)
-        return somewhere(state, contrast, second, size_bytes, random);
-    return last->offset_bytes + (second ? 0 : last->length_bytes);
-}
-
 /* One cell: writes into an empty buffer, each followed by a flush. A size of 0
- * is a flush alone, after one that has emptied the buffer. */
-static void emit_cell(struct study *study, const char *phase,
-                      const struct contrast *contrast, bool second,
-                      uint32_t round, struct random *random)
+ * is a flush alone, after one that has emptied the buffer. For
+ * BUFFER_WRITE_AGAIN, each write begins where the last one ended, or all at one
+ * place. */
+static void send_cell(const struct trial *trial, char arm)
 {
-    const struct buffer_probe *state = (const struct buffer_probe *)study;
-    enum buffer_kind kind = (enum buffer_kind)contrast->kind;
-    uint64_t size = second ? contrast->size_bytes : contrast->other_bytes;
-    char suffix = second ? 'b' : 'a';
-
-    struct step last = {.length_bytes = 0};
+    const struct contrast *contrast = trial->contrast;
+    const enum buffer_kind kind = kind_of(contrast);
+    const uint64_t size = size_of(contrast, arm);
+    uint64_t place = 0;
 
     for (uint32_t i = 0; i < contrast->repeats; i++) {
-        uint64_t place =
-            next_place(state, contrast, second, size, &last, random);
-        struct step step = placing_step(OPERATION_WRITE, place, size, phase,
-                                        contrast, suffix, round);
-        last = step;
-        if (is_read(kind, second)) {
-            step.operation = OPERATION_READ;
-            step.length_bytes = contrast->size_bytes;
-            study_ask(study, &step);
+        if (i == 0 || kind != BUFFER_WRITE_AGAIN)
+            place = somewhere(trial, arm, size);
+        else if (arm == 'a')
+            place += size;
+        if (reads(contrast, arm)) {
+            trial_time(trial, arm, OPERATION_READ, place,
+                       contrast->n[BUFFER_SIZE]);
             continue;
         }
         if (size)
-            ask_write(study, &step, kind, phase, round);
-        if (kind == BUFFER_FLUSH_LATE && second) {
-            struct step pause =
-                placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
-            pause.idle_ns = state->pause_ns;
-            study_ask(study, &pause);
-        }
-        step.operation = OPERATION_FLUSH;
-        step.offset_bytes = step.length_bytes = 0;
-        study_ask(study, &step);
+            write_parts(trial, arm, place);
+        if (kind == BUFFER_FLUSH_LATE && arm == 'b')
+            trial_pause(trial, state_of(trial)->pause_ns);
+        trial_flush(trial, arm);
     }
 }
 
-static bool is_deep(const struct contrast *contrast)
+static void send(const struct trial *trial)
 {
-    return contrast->kind == BUFFER_DEEP ||
-           contrast->kind == BUFFER_DEEP_SLOWLY;
+    const size_t first = random_below(trial->random, 2);
+
+    trial_flush(trial, '\0');
+    send_cell(trial, "ab"[first]);
+    send_cell(trial, "ab"[1 - first]);
 }
 
-void buffer_emit(struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random)
+/* The operation whose time an arm measures. */
+static enum operation measured_in(const struct contrast *contrast, char arm)
 {
-    if (is_deep(contrast)) {
-        buffer_emit_deep(study, phase, contrast, round, random);
-        return;
-    }
-    bool second = random_below(random, 2) == 1;
-    struct step empty = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, round);
-
-    study_ask(study, &empty);
-    emit_cell(study, phase, contrast, second, round, random);
-    emit_cell(study, phase, contrast, !second, round, random);
-}
-
-/* The operation whose time a cell of this kind measures. */
-static enum operation measured_in(enum buffer_kind kind, bool second)
-{
-    switch (kind) {
+    switch (kind_of(contrast)) {
     case BUFFER_FLUSH_AFTER:
     case BUFFER_FLUSH_FAR:
     case BUFFER_FLUSH_TIME:
     case BUFFER_FLUSH_LATE:
         return OPERATION_FLUSH;
-    case BUFFER_WRITE_READ:
-    case BUFFER_WRITE_READ_FAR:
-        return second ? OPERATION_WRITE : OPERATION_READ;
-    case BUFFER_WRITE_TIME:
-    case BUFFER_WRITE_SLOWLY:
-    case BUFFER_WRITE_SPLIT:
-    case BUFFER_WRITE_AGAIN:
-    case BUFFER_DEEP:
-    case BUFFER_DEEP_SLOWLY:
-        break;
+    default:
+        return reads(contrast, arm) ? OPERATION_READ : OPERATION_WRITE;
     }
-    return OPERATION_WRITE;
 }
 
-uint32_t buffer_rows_each(const struct buffer_probe *state,
-                          const struct contrast *contrast, bool second)
+uint32_t buffer_costs(const struct trial *trial, char arm,
+                      double costs[BUFFER_REPEATS_MAX])
 {
-    enum buffer_kind kind = (enum buffer_kind)contrast->kind;
-    uint64_t size = second ? contrast->size_bytes : contrast->other_bytes;
-
-    if (is_read(kind, second) || !size)
-        return 1;
-    return (uint32_t)requests_of(state, kind, size) + 1;
-}
-
-bool buffer_cell_cost(const struct study *study, const char *phase,
-                      const struct contrast *contrast, bool second,
-                      uint32_t round, double *cost)
-{
-    const struct buffer_probe *state = (const struct buffer_probe *)study;
-    double costs[REPEATS_MAX] = {0};
-    uint32_t each = buffer_rows_each(state, contrast, second);
-    enum operation wanted =
-        measured_in((enum buffer_kind)contrast->kind, second);
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, second ? 'b' : 'a', round,
-                     each * contrast->repeats);
+    const struct contrast *contrast = trial->contrast;
+    const uint32_t repeats = contrast->repeats;
+    const bool single = reads(contrast, arm) || !size_of(contrast, arm);
+    const uint32_t each = single ? 1 : (uint32_t)requests_of(trial, arm) + 1;
+    const enum operation wanted = measured_in(contrast, arm);
+    const struct timing *rows = trial_rows(trial, arm, each * repeats);
 
     if (!rows)
-        return false;
-    for (uint32_t i = 0; i < each * contrast->repeats; i++)
+        return 0;
+    memset(costs, 0, repeats * sizeof(*costs));
+    for (uint32_t i = 0; i < each * repeats; i++)
         if (rows[i].operation == wanted)
             costs[i / each] += (double)rows[i].ns;
-    /* A buffer that is emptied when it is full makes each second write of half
-     * of it wait, but none of one place. */
-    *cost = contrast->kind == BUFFER_WRITE_AGAIN
-                ? stats_median(costs, contrast->repeats)
-                : stats_lower_half_mean(costs, contrast->repeats);
-    return true;
+    return repeats;
 }
 
-bool buffer_value(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random, double *ratio)
+/* A buffer that is emptied when it is full makes each second write of half of
+ * it wait, but none of one place. */
+static double cost_of(const struct trial *trial, char arm)
 {
-    double a, b;
+    double costs[BUFFER_REPEATS_MAX];
+    const uint32_t count = buffer_costs(trial, arm, costs);
 
-    (void)random;
-    if (is_deep(contrast))
-        return buffer_value_deep(study, phase, contrast, round, ratio);
-    if (!buffer_cell_cost(study, phase, contrast, false, round, &a) ||
-        !buffer_cell_cost(study, phase, contrast, true, round, &b))
-        return false;
-    *ratio = log(b / a) - contrast->predicted;
-    return true;
+    if (count == 0)
+        return NAN;
+    return kind_of(trial->contrast) == BUFFER_WRITE_AGAIN
+               ? stats_median(costs, count)
+               : stats_lower_half_mean(costs, count);
+}
+
+static bool ratio_of(const struct trial *trial, double *ratio)
+{
+    const double a = cost_of(trial, 'a'), b = cost_of(trial, 'b');
+
+    *ratio = log(b / a);
+    return !isnan(a) && !isnan(b);
+}
+
+struct contrast buffer_compare(enum buffer_kind kind, uint64_t size_bytes,
+                               uint64_t other_bytes, uint32_t repeats,
+                               enum side expected)
+{
+#define KIND(name)                                                             \
+    TRIAL_ROUND(name "{size_bytes}-{other_bytes}", send, ratio_of)
+    static const struct trial_kind kinds[] = {
+        [BUFFER_FLUSH_AFTER] = KIND("flush"),
+        [BUFFER_FLUSH_FAR] = KIND("flush"),
+        [BUFFER_WRITE_TIME] = KIND("write"),
+        [BUFFER_WRITE_SLOWLY] = KIND("slow"),
+        [BUFFER_FLUSH_TIME] = KIND("drain"),
+        [BUFFER_FLUSH_LATE] = KIND("late"),
+        [BUFFER_WRITE_READ] = KIND("read"),
+        [BUFFER_WRITE_READ_FAR] = KIND("read"),
+        [BUFFER_WRITE_SPLIT] = KIND("split"),
+        [BUFFER_WRITE_AGAIN] = KIND("again")};
+#undef KIND
+    struct contrast contrast =
+        trial_of(&kinds[kind], size_bytes, other_bytes, 0, kind);
+
+    contrast.repeats = repeats;
+    contrast.expected = expected;
+    return contrast;
+}
+
+double buffer_first_ns(const struct buffer_probe *state, const char *phase,
+                       const struct contrast *contrast, char arm)
+{
+    const struct trial trial = trial_round(&state->study, phase, contrast, 0);
+    const double ns = cost_of(&trial, arm);
+
+    return isnan(ns) ? 0 : ns;
+}
+
+enum claim buffer_claim(struct buffer_probe *state, const char *phase,
+                        struct contrast *contrast, double threshold,
+                        double alpha, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+
+    contrast->low = contrast->high = threshold;
+    const enum claim claim =
+        study_claim(&state->study, phase, contrast, 1, &rule);
+    if (confidence)
+        *confidence = claim_confidence(contrast, 1, &rule);
+    return claim;
 }

@@ -16,10 +16,8 @@
 #include "probes/write_buffer/write_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
-#include "probes/placing.h"
 
 enum {
     DEEP_FIRST = 32, /* writes of a round; four times as many each time */
@@ -56,68 +54,62 @@ static uint64_t request_bytes(const struct buffer_probe *state)
     return limit ? smaller_of(limit, deep_bytes) : deep_bytes;
 }
 
-static struct contrast contrast_of(const struct buffer_probe *state,
-                                   enum buffer_kind kind, size_t count)
+/* After as many writes as chance says, a flush; then those that count. */
+static void send(const struct trial *trial, bool slowly)
 {
-    struct contrast contrast = {.kind = (int)kind,
-                                .size_bytes = request_bytes(state),
-                                .repeats = (uint32_t)count};
-
-    snprintf(contrast.name, sizeof(contrast.name), "deep%zu", count);
-    return contrast;
-}
-
-void buffer_emit_deep(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random)
-{
-    const struct buffer_probe *state = (const struct buffer_probe *)study;
-    const struct setting *setting = &study->setting;
-    const uint64_t size = contrast->size_bytes;
-    const uint32_t before = (uint32_t)random_below(random, contrast->repeats);
+    const struct buffer_probe *state =
+        (const struct buffer_probe *)trial->study;
+    const struct setting *setting = &state->study.setting;
+    const uint64_t size = request_bytes(state);
+    const uint64_t count = trial->contrast->repeats;
+    const uint64_t before = random_below(trial->random, count);
     const uint64_t places = setting->region_length_bytes / size;
-    uint64_t place =
+    const uint64_t first =
         setting->region_offset_bytes +
-        random_below(random, places - before - contrast->repeats) * size;
-    struct step step =
-        placing_unmeasured(OPERATION_WRITE, 0, size, phase, round);
-    struct step flush = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, round);
-    struct step pause = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
+        random_below(trial->random, places - before - count) * size;
 
-    pause.idle_ns = state->pause_ns;
-    for (uint32_t i = 0; i < before + contrast->repeats; i++) {
-        if (i == before) {
-            study_ask(study, &flush);
-            step = placing_step(OPERATION_WRITE, 0, size, phase, contrast, 'a',
-                                round);
-        }
-        step.offset_bytes = place;
-        place += size;
-        study_ask(study, &step);
-        if (contrast->kind == BUFFER_DEEP_SLOWLY && i >= before)
-            study_ask(study, &pause);
+    for (uint64_t i = 0; i < before + count; i++) {
+        if (i == before)
+            trial_flush(trial, '\0');
+        trial_time(trial, i < before ? '\0' : 'a', OPERATION_WRITE,
+                   first + i * size, size);
+        if (slowly && i >= before)
+            trial_pause(trial, state->pause_ns);
     }
 }
 
-static const struct timing *rows_of(const struct study *study,
-                                    const char *phase,
-                                    const struct contrast *contrast,
-                                    uint32_t round)
+static void send_deep(const struct trial *trial)
 {
-    return placing_rows(study, phase, contrast, 'a', round, contrast->repeats);
+    send(trial, false);
+}
+
+static void send_slowly(const struct trial *trial)
+{
+    send(trial, true);
 }
 
 /* How many times as long the last write takes as the first one (log). */
-bool buffer_value_deep(const struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       double *ratio)
+static bool last_to_first(const struct trial *trial, double *ratio)
 {
-    const struct timing *rows = rows_of(study, phase, contrast, round);
+    const uint32_t count = trial->contrast->repeats;
+    const struct timing *rows = trial_rows(trial, 'a', count);
 
-    if (!rows)
-        return false;
-    *ratio = log((double)rows[contrast->repeats - 1].ns / (double)rows[0].ns);
-    return true;
+    if (rows)
+        *ratio = log((double)rows[count - 1].ns / (double)rows[0].ns);
+    return rows != NULL;
+}
+
+static const struct trial_kind deep_kind = TRIAL_ROUND(
+                                   "deep{writes}", send_deep, last_to_first),
+                               slowly_kind = TRIAL_ROUND(
+                                   "deep{writes}", send_slowly, last_to_first);
+
+static struct contrast deep_of(const struct trial_kind *kind, size_t count)
+{
+    struct contrast contrast = trial_of(kind, count);
+
+    contrast.repeats = (uint32_t)count;
+    return contrast;
 }
 
 /* Shares of the rounds in which each write is slow. Leaves where they must be
@@ -130,13 +122,13 @@ static double measure(struct buffer_probe *state, const char *phase,
         usual[CERTIFY_ROUNDS];
     const size_t known = contrast->repeats / USUAL_PART;
 
-    if (!study_ask_ratios(&state->study, phase, contrast, rounds, ratios))
-        study_leave(&state->study);
+    study_ratios(&state->study, phase, contrast, rounds, ratios);
     for (size_t i = 0; i < contrast->repeats; i++)
         shares[i] = 0;
     for (uint32_t round = 0; round < rounds; round++) {
-        const struct timing *rows =
-            rows_of(&state->study, phase, contrast, round);
+        const struct trial trial =
+            trial_round(&state->study, phase, contrast, round);
+        const struct timing *rows = trial_rows(&trial, 'a', contrast->repeats);
         for (size_t i = 0; i < known; i++)
             first[i] = (double)rows[i].ns;
         usual[round] = stats_median(first, known);
@@ -166,16 +158,14 @@ static bool find_end(const double shares[], size_t count, struct deep_end *end)
            held_up <= end->fit / chance_part;
 }
 
-static void say_deep(const struct buffer_probe *state,
-                     const struct deep_end *end, double usual_ns, bool stands,
-                     struct findings *findings)
+static void say_deep(struct buffer_probe *state, const struct deep_end *end,
+                     double usual_ns, bool stands, struct findings *findings)
 {
     const double size = (double)request_bytes(state);
     struct finding *finding = buffer_add(findings);
-    char bytes[24], usual[24];
+    const char *bytes = study_bytes(&state->study, (uint64_t)size);
+    const char *usual = study_ns(&state->study, usual_ns);
 
-    format_bytes((uint64_t)size, bytes, sizeof(bytes));
-    format_ns((uint64_t)usual_ns, usual, sizeof(usual));
     if (!stands) {
         finding_why(finding,
                     "after a flush, %zu sequential writes of %s take %s each, "
@@ -210,8 +200,7 @@ static uint32_t writes_most(const struct buffer_probe *state)
 static bool stands_slowly(struct buffer_probe *state,
                           const struct deep_end *end, double usual_ns)
 {
-    const struct contrast contrast =
-        contrast_of(state, BUFFER_DEEP_SLOWLY, end->full + BEYOND);
+    const struct contrast contrast = deep_of(&slowly_kind, end->full + BEYOND);
     double shares[DEEP_MOST + BEYOND];
     struct deep_end slowly;
 
@@ -231,11 +220,11 @@ bool buffer_look_deep(struct buffer_probe *state, struct findings *findings)
     if (state->flush_unseen || state->unwaiting)
         return false;
     for (uint32_t count = DEEP_FIRST; count <= most; count *= 4) {
-        struct contrast contrast = contrast_of(state, BUFFER_DEEP, count);
+        struct contrast contrast = deep_of(&deep_kind, count);
         measure(state, "deep", &contrast, SCREEN_ROUNDS, shares);
         if (!find_end(shares, count, &end))
             continue;
-        contrast = contrast_of(state, BUFFER_DEEP, end.full + BEYOND);
+        contrast = deep_of(&deep_kind, end.full + BEYOND);
         const double usual_ns =
             measure(state, "deep-again", &contrast, CERTIFY_ROUNDS, shares);
         if (!find_end(shares, contrast.repeats, &end))

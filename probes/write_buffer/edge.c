@@ -5,10 +5,8 @@
 #include "probes/write_buffer/write_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
-#include "probes/placing.h"
 
 enum { ATTEMPTS_MAX = 6 };
 
@@ -64,11 +62,9 @@ static bool holds(void *context, const char *phase, uint32_t index,
 
 static void half_of_step(struct contrast contrasts[], size_t count)
 {
-    double threshold = 0.5 * contrasts[0].median;
-
-    threshold = threshold < 0.03 ? 0.03 : threshold;
     for (size_t i = 1; i < count; i++)
-        contrasts[i].low = contrasts[i].high = threshold;
+        contrasts[i].low = contrasts[i].high =
+            fmax(0.5 * contrasts[0].median, 0.03);
 }
 
 /*
@@ -110,7 +106,6 @@ static size_t beside(const void *context, uint64_t edge_bytes,
 
     contrasts[count++] = buffer_compare(BUFFER_WRITE_TIME, edge_bytes + grain,
                                         edge_bytes, repeats, SIDE_ABOVE);
-    contrasts[0].low = contrasts[0].high = step_least;
     for (int i = 0; i < 4; i++) {
         uint64_t part = edge_bytes * percents[i] / 100 / grain * grain;
         if (part < grain || part == edge_bytes)
@@ -119,12 +114,12 @@ static size_t beside(const void *context, uint64_t edge_bytes,
                                             repeats, SIDE_BELOW);
     }
     count += add_shares(fit, edge_bytes, grain, repeats, contrasts + count);
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         contrasts[i].low = contrasts[i].high = step_least;
-    for (size_t i = 0; i < count; i++)
         contrasts[i].predicted =
-            buffer_expected_log(fit, contrasts[i].size_bytes) -
-            buffer_expected_log(fit, contrasts[i].other_bytes);
+            buffer_expected_log(fit, contrasts[i].n[BUFFER_SIZE]) -
+            buffer_expected_log(fit, contrasts[i].n[BUFFER_OTHER]);
+    }
     return count;
 }
 
@@ -145,10 +140,10 @@ static bool reopen(void *context, enum claim claim, const struct edge *found,
         if (contrast->side != SIDE_ABOVE)
             continue;
         /* Already slow at T, not at this part of it; or beyond a share. */
-        bracket->high_bytes = contrast->size_bytes;
+        bracket->high_bytes = contrast->n[BUFFER_SIZE];
         search->excess = fmin(search->excess, contrast->median);
         if (bracket->low_bytes >= bracket->high_bytes)
-            bracket->low_bytes = contrast->other_bytes;
+            bracket->low_bytes = contrast->n[BUFFER_OTHER];
     }
     /* The answers contradict each other: look again around the place. */
     if (bracket->low_bytes >= bracket->high_bytes)
@@ -165,7 +160,7 @@ static double gain_of_whole(const struct contrast contrasts[], size_t count,
     double gain = -INFINITY;
 
     for (size_t i = 1; i < count; i++)
-        if (contrasts[i].size_bytes == edge_bytes)
+        if (contrasts[i].n[BUFFER_SIZE] == edge_bytes)
             gain = fmax(gain, -contrasts[i].median - contrasts[i].predicted);
     return gain;
 }
@@ -183,72 +178,64 @@ enum claim buffer_find_edge(struct buffer_probe *state,
     struct search context = {
         state, fit, excess,
         buffer_is_dear(state, whole->high_bytes) ? BUFFER_DEAR_REPEATS : 4};
-    char name[LABEL_PHASE_MAX];
-    const struct edge_search search = {.name = name,
-                                       .attempts_max = ATTEMPTS_MAX,
-                                       .bracket = *whole,
-                                       .grain_bytes = state->grain_bytes,
-                                       .rule = &rule,
-                                       .reliability = reliability,
-                                       .holds = holds,
-                                       .beside = beside,
-                                       .reopen = reopen,
-                                       .context = &context};
+    const bool further = fit->part_bytes && !fit->bypass;
+    const struct edge_search search = {
+        .name = buffer_phase(state, further ? "further-" : ""),
+        .attempts_max = ATTEMPTS_MAX,
+        .bracket = *whole,
+        .grain_bytes = state->grain_bytes,
+        .rule = &rule,
+        .reliability = reliability,
+        .holds = holds,
+        .beside = beside,
+        .reopen = reopen,
+        .context = &context};
     struct edge found;
-
-    buffer_phase(state, fit->part_bytes && !fit->bypass ? "further-" : "",
-                 name);
     const enum claim claim = edge_find(&state->study, &search, &found);
     *edge = (struct buffer_edge){
         .bytes = found.bytes,
         .step = exp(found.contrasts[0].median),
         .confidence = found.confidence,
+        .write_ns =
+            buffer_first_ns(state, found.phase, &found.contrasts[0], 'a'),
         .gain = gain_of_whole(found.contrasts, found.count, found.bytes)};
-    buffer_cell_cost(&state->study, found.phase, &found.contrasts[0], false, 0,
-                     &edge->write_ns);
     return claim;
 }
 
 static struct contrast growth_from(uint64_t from_bytes)
 {
-    uint64_t size_bytes = 3 * from_bytes;
-
-    if (size_bytes > buffer_reserved_bytes)
-        size_bytes = buffer_reserved_bytes;
-    struct contrast contrast = buffer_compare(BUFFER_FLUSH_TIME, size_bytes,
-                                              from_bytes, 4, SIDE_BELOW);
-    contrast.low = contrast.high = 0.5;
-    return contrast;
+    return buffer_compare(BUFFER_FLUSH_TIME,
+                          smaller_of(3 * from_bytes, buffer_reserved_bytes),
+                          from_bytes, 4, SIDE_BELOW);
 }
 
 static const char growth_phase[] = "growth";
 
 /* The median log ratio of the times of the writes whose flushes were compared.
  * It takes all rounds that were measured. */
-static double median_growth_of_write(const struct buffer_probe *state,
+static double median_growth_of_write(struct buffer_probe *state,
                                      const struct contrast *growth)
 {
+    const char *phase = buffer_phase(state, growth_phase);
     double ratios[CONTRAST_ROUNDS_MAX];
     struct contrast writes = *growth;
-    char phase[LABEL_PHASE_MAX];
-    size_t count = 0;
+    uint32_t count = 0;
 
-    writes.kind = BUFFER_WRITE_TIME;
-    buffer_phase(state, growth_phase, phase);
-    while (count < CONTRAST_ROUNDS_MAX &&
-           buffer_value(&state->study, phase, &writes, (uint32_t)count, NULL,
-                        &ratios[count]))
+    writes.n[BUFFER_KIND] = BUFFER_WRITE_TIME;
+    while (
+        count < CONTRAST_ROUNDS_MAX &&
+        trial_value(&state->study, phase, &writes, count, NULL, &ratios[count]))
         count++;
     return count ? stats_median(ratios, count) : INFINITY;
 }
 
-bool buffer_is_page_begun(const struct buffer_probe *state,
+bool buffer_is_page_begun(struct buffer_probe *state,
                           const struct buffer_edge *edge)
 {
     const struct contrast growth = growth_from(edge->bytes);
     /* The line cannot predict this write, since such reads bent it. So the
      * limit is proportional to bytes. */
-    const double most = (double)growth.size_bytes / (double)edge->bytes;
+    const double most = (double)growth.n[BUFFER_SIZE] / (double)edge->bytes;
 
     return edge->gain > whole_gain &&
            exp(median_growth_of_write(state, &growth)) <
@@ -268,28 +255,22 @@ static uint64_t pause_of(double ns)
 enum claim buffer_flush_stops_growing(struct buffer_probe *state,
                                       uint64_t from_bytes)
 {
-    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
-                                    .looks = claim_looks};
     struct contrast contrast = growth_from(from_bytes);
-    char phase[LABEL_PHASE_MAX];
 
-    buffer_phase(state, growth_phase, phase);
-    return study_claim(&state->study, phase, &contrast, 1, &rule);
+    return buffer_claim(state, buffer_phase(state, growth_phase), &contrast,
+                        0.5, buffer_alpha / 4, NULL);
 }
 
 enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
                                 uint64_t size_bytes, uint32_t repeats,
                                 double flush_ns)
 {
-    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
-                                    .looks = claim_looks};
     struct contrast contrast = buffer_compare(BUFFER_FLUSH_LATE, size_bytes,
                                               size_bytes, repeats, SIDE_ABOVE);
 
     state->pause_ns = pause_of(2 * flush_ns);
-    contrast.low = contrast.high = -late_effect;
-    const enum claim claim =
-        study_claim(&state->study, phase, &contrast, 1, &rule);
+    const enum claim claim = buffer_claim(state, phase, &contrast, -late_effect,
+                                          buffer_alpha / 4, NULL);
     /* The drive began something else in the pause, which hides what it wrote
      * out. */
     return claim == CLAIM_HOLDS && contrast.median > more_later ? CLAIM_OPEN
@@ -299,14 +280,12 @@ enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
 enum claim buffer_waits_for_flush(struct buffer_probe *state,
                                   uint64_t edge_bytes)
 {
-    struct contrast growth = growth_from(edge_bytes);
-    double flush_ns = 0;
-    char phase[LABEL_PHASE_MAX];
+    const struct contrast growth = growth_from(edge_bytes);
 
-    buffer_phase(state, growth_phase, phase);
-    buffer_cell_cost(&state->study, phase, &growth, false, 0, &flush_ns);
-    buffer_phase(state, "late", phase);
-    return buffer_as_long_later(state, phase, edge_bytes, 4, flush_ns);
+    return buffer_as_long_later(
+        state, buffer_phase(state, "late"), edge_bytes, 4,
+        buffer_first_ns(state, buffer_phase(state, growth_phase), &growth,
+                        'a'));
 }
 
 /* Does one grain more still take longer if the requests of a write come one by
@@ -315,17 +294,14 @@ static enum claim stays_too_long(struct buffer_probe *state,
                                  const struct buffer_edge *edge,
                                  const char *what, uint64_t pause_ns)
 {
-    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
-                                    .looks = claim_looks};
     struct contrast contrast =
         buffer_compare(BUFFER_WRITE_SLOWLY, edge->bytes + state->grain_bytes,
                        edge->bytes, BUFFER_DEAR_REPEATS, SIDE_ABOVE);
-    char phase[LABEL_PHASE_MAX];
 
-    contrast.low = contrast.high = fmax(log(edge->step) / 2, step_least);
     state->pause_ns = pause_ns;
-    buffer_phase(state, what, phase);
-    return study_claim(&state->study, phase, &contrast, 1, &rule);
+    return buffer_claim(state, buffer_phase(state, what), &contrast,
+                        fmax(log(edge->step) / 2, step_least), buffer_alpha / 4,
+                        NULL);
 }
 
 enum claim buffer_stands_slowly(struct buffer_probe *state,

@@ -6,7 +6,6 @@
 #include "probes/write_buffer/write_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
@@ -44,7 +43,8 @@ static enum buffer_flushing look_at_smaller(struct buffer_probe *state,
 {
     const struct claim_rule rule = {.alpha = buffer_alpha,
                                     .looks = claim_long_looks};
-    const double share = (double)smaller_bytes / (double)known->size_bytes / 2;
+    const double share =
+        (double)smaller_bytes / (double)known->n[BUFFER_SIZE] / 2;
     struct contrast contrast = flush_after(smaller_bytes);
 
     contrast.low = contrast.high = log(1 + share * (exp(known->median) - 1));
@@ -67,7 +67,6 @@ static enum buffer_flushing look_at_sizes(struct buffer_probe *state,
     const struct claim_rule proof = {.alpha = buffer_alpha,
                                      .looks = claim_looks};
     struct contrast contrasts[FLUSH_SIZES];
-    char phase[LABEL_PHASE_MAX];
 
     for (int i = 0; i < FLUSH_SIZES; i++) {
         contrasts[i] = flush_after(sizes[i]);
@@ -85,8 +84,9 @@ static enum buffer_flushing look_at_sizes(struct buffer_probe *state,
         return FLUSHING_UNCLEAR;
     for (int i = 0; i < FLUSH_SIZES; i++)
         contrasts[i].expected = SIDE_BELOW;
-    snprintf(phase, sizeof(phase), "%s-nothing", name);
-    claim = study_claim(&state->study, phase, contrasts, FLUSH_SIZES, &proof);
+    claim = study_claim(&state->study,
+                        study_text(&state->study, "%s-nothing", name),
+                        contrasts, FLUSH_SIZES, &proof);
     return claim == CLAIM_HOLDS ? FLUSHING_NOTHING : FLUSHING_UNCLEAR;
 }
 
@@ -107,20 +107,16 @@ enum buffer_flushing buffer_look_at_flush(struct buffer_probe *state,
 static double write_ns(const struct buffer_probe *state, const char *phase,
                        uint64_t size_bytes)
 {
-    enum { ROUNDS = 4, REPEATS = 8 };
-    const struct contrast after = flush_after(size_bytes);
-    const uint32_t each = buffer_rows_each(state, &after, true);
-    double ns[ROUNDS * REPEATS] = {0};
+    enum { ROUNDS = 4 };
+    struct contrast after = flush_after(size_bytes);
+    double ns[ROUNDS * BUFFER_REPEATS_MAX];
     size_t count = 0;
 
+    after.n[BUFFER_KIND] = BUFFER_WRITE_TIME;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        const struct timing *rows = placing_rows(
-            &state->study, phase, &after, 'b', round, each * after.repeats);
-        for (uint32_t i = 0; rows && i < after.repeats && i < REPEATS; i++) {
-            for (uint32_t j = 0; j + 1 < each; j++)
-                ns[count] += (double)rows[i * each + j].ns;
-            count++;
-        }
+        const struct trial trial =
+            trial_round(&state->study, phase, &after, round);
+        count += buffer_costs(&trial, 'b', &ns[count]);
     }
     return count ? stats_median(ns, count) : 0;
 }
@@ -182,24 +178,21 @@ uint64_t buffer_search_first_held(struct buffer_probe *state,
 void buffer_look_at_waiting(struct buffer_probe *state, uint64_t first_bytes)
 {
     const struct contrast after = flush_after(first_bytes);
-    double flush_ns = 0;
 
     state->everywhere = true;
     if (state->flush_unseen || state->unwaiting)
         return;
     state->everywhere = false;
-    buffer_cell_cost(&state->study, "flush", &after, true, 0, &flush_ns);
+    const double flush_ns = buffer_first_ns(state, "flush", &after, 'b');
     state->everywhere = buffer_as_long_later(state, "waits", first_bytes, 4,
                                              flush_ns) != CLAIM_HOLDS;
 }
 
 enum claim buffer_is_held_far(struct buffer_probe *state, uint64_t size_bytes)
 {
-    const struct claim_rule rule = {.alpha = buffer_alpha,
-                                    .looks = claim_looks};
     struct contrast contrast =
         buffer_compare(BUFFER_FLUSH_FAR, size_bytes, 0, 4, SIDE_ABOVE);
 
-    contrast.low = contrast.high = flush_effect;
-    return study_claim(&state->study, "smaller-far", &contrast, 1, &rule);
+    return buffer_claim(state, "smaller-far", &contrast, flush_effect,
+                        buffer_alpha, NULL);
 }

@@ -5,7 +5,6 @@
 #include "probes/write_buffer/write_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* One more request of the host costs at most as much as two writes of a
  * grain. */
@@ -43,7 +42,6 @@ static void say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
                      struct findings *findings)
 {
     struct finding *finding = buffer_add(findings);
-    char size[24], next[24];
 
     confidence = fmin(confidence, edge_confidence);
     if (state->flush_unseen)
@@ -57,8 +55,8 @@ static void say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
         finding,
         "writes of up to %s into an empty buffer follow one line, and one of "
         "%s takes %.2f times as long; %s",
-        format_bytes(edge->bytes, size, sizeof(size)),
-        format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
+        study_bytes(&state->study, edge->bytes),
+        study_bytes(&state->study, edge->bytes + state->grain_bytes),
         edge->step, why_not_host);
 }
 
@@ -96,20 +94,18 @@ static bool is_of_host(const struct buffer_probe *state,
     return true;
 }
 
-static void say_page_begun(const struct buffer_probe *state,
+static void say_page_begun(struct buffer_probe *state,
                            const struct buffer_edge *edge,
                            struct findings *findings)
 {
-    char size[24], next[24];
-
     finding_why(
         buffer_add(findings),
         "a write of %s takes %.2f times as long as one of %s, but several "
         "times as much follows the line of buffered writes: reading the rest "
         "of a partly written page takes the time, so the buffer's size does "
         "not show",
-        format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
-        edge->step, format_bytes(edge->bytes, size, sizeof(size)));
+        study_bytes(&state->study, edge->bytes + state->grain_bytes),
+        edge->step, study_bytes(&state->study, edge->bytes));
 }
 
 /*
@@ -123,19 +119,16 @@ static void say_by_flush(struct buffer_probe *state,
                          enum claim waits, bool moves,
                          struct findings *findings)
 {
-    char size[24];
-
-    if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS) {
-        say_edge(state, edge, edge->confidence,
-                 "the flush that follows costs no more beyond that size",
-                 findings);
-        return;
-    }
     if (stops == CLAIM_HOLDS) {
-        say_edge(state, edge, moves ? moving_confidence : edge->confidence,
-                 "the flush that follows costs no more beyond that size; data "
-                 "that the drive writes out meanwhile counts as well",
-                 findings);
+        say_edge(
+            state, edge,
+            waits != CLAIM_HOLDS && moves ? moving_confidence
+                                          : edge->confidence,
+            waits == CLAIM_HOLDS
+                ? "the flush that follows costs no more beyond that size"
+                : "the flush that follows costs no more beyond that size; "
+                  "data that the drive writes out meanwhile counts as well",
+            findings);
         return;
     }
     /* A drive that cleans has more to do the more is written. The drive was
@@ -158,7 +151,7 @@ static void say_by_flush(struct buffer_probe *state,
         finding_why(buffer_add(findings),
                     "there is a step at %s, but the flush keeps growing beyond "
                     "it, so the host may be splitting requests there",
-                    format_bytes(edge->bytes, size, sizeof(size)));
+                    study_bytes(&state->study, edge->bytes));
 }
 
 /* A reason to doubt an edge, before more is measured. NULL: there is none
@@ -190,7 +183,6 @@ static bool conclude_edge(struct buffer_probe *state,
 {
     const uint64_t limit = state->study.setting.request_limit_bytes;
     const char *doubt = doubt_of(state, edge, fit);
-    char size[24];
 
     if (doubt) {
         buffer_say_open(findings, doubt);
@@ -220,23 +212,21 @@ static bool conclude_edge(struct buffer_probe *state,
                     "writes of up to %s fit, but more do when they come more "
                     "slowly: the drive writes data out while the buffer fills, "
                     "which hides its size",
-                    format_bytes(edge->bytes, size, sizeof(size)));
+                    study_bytes(&state->study, edge->bytes));
     else
         say_by_flush(state, edge, fit, stops, waits, moves, findings);
     return moves;
 }
 
-static void say_no_step(struct findings *findings,
+static void say_no_step(struct buffer_probe *state, struct findings *findings,
                         const struct edge_bracket *bracket)
 {
-    char low[24], high[24];
-
     finding_why(buffer_add(findings),
                 "writes leave their line between %s and %s, but fresh data "
                 "confirms no single step: the buffer drains while it fills, or "
                 "the noise is too large",
-                format_bytes(bracket->low_bytes, low, sizeof(low)),
-                format_bytes(bracket->high_bytes, high, sizeof(high)));
+                study_bytes(&state->study, bracket->low_bytes),
+                study_bytes(&state->study, bracket->high_bytes));
 }
 
 static const char held_unsure[] =
@@ -254,7 +244,6 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
 {
     struct edge_bracket bracket = {0, 0};
     double excess = 0;
-    char most[24];
 
     for (;;) {
         struct buffer_edge edge = {0};
@@ -264,7 +253,7 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
             if (state->everywhere || excess >= log(step_clear) ||
                 bracket.high_bytes <= dear_bytes)
                 break;
-            say_no_step(findings, &bracket);
+            say_no_step(state, findings, &bracket);
             return true;
         case BUFFER_FAST:
             state->no_end = true;
@@ -272,7 +261,7 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
                 buffer_add(findings),
                 "writes follow one line up to the largest size tried, %s; the "
                 "buffer may be larger, or it is the host's memory",
-                format_bytes(bracket.high_bytes, most, sizeof(most)));
+                study_bytes(&state->study, bracket.high_bytes));
             return true;
         case BUFFER_BELOW:
             if (fit->bypass)
@@ -289,7 +278,7 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
         }
         if (buffer_find_edge(state, fit, &bracket, excess, &edge) !=
             CLAIM_HOLDS) {
-            say_no_step(findings, &bracket);
+            say_no_step(state, findings, &bracket);
             return true;
         }
         if (!is_of_host(state, &edge, fit))

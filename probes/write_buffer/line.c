@@ -6,7 +6,6 @@
 #include "probes/write_buffer/write_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
@@ -27,10 +26,9 @@ static bool ask_size(struct buffer_probe *state, uint64_t size_bytes,
     struct contrast contrast =
         buffer_compare(BUFFER_WRITE_TIME, size_bytes, state->reference_bytes,
                        buffer_repeats(state, size_bytes), SIDE_OPEN);
-    char phase[LABEL_PHASE_MAX];
 
-    buffer_phase(state, "line", phase);
-    return study_ask_ratios(&state->study, phase, &contrast, rounds, ratios);
+    return study_ask_ratios(&state->study, buffer_phase(state, "line"),
+                            &contrast, rounds, ratios);
 }
 
 void buffer_refit(struct buffer_fit *fit)
@@ -130,9 +128,7 @@ static enum buffer_stay stays(struct buffer_probe *state,
     for (uint32_t rounds = 12;; rounds += 12) {
         if (!ask_size(state, size_bytes, rounds, ratios))
             study_leave(&state->study);
-        double spread = stats_spread(ratios, rounds);
-        if (spread < 0.7 * fit->spread)
-            spread = 0.7 * fit->spread;
+        double spread = fmax(stats_spread(ratios, rounds), 0.7 * fit->spread);
         double error = 1.2533 * spread / sqrt((double)rounds);
         *median = stats_median(ratios, rounds);
         *excess = *median - buffer_expected_log(fit, size_bytes);
@@ -159,10 +155,10 @@ enum buffer_stay buffer_gallop(struct buffer_probe *state,
                                struct buffer_fit *fit, uint64_t *low_bytes,
                                uint64_t *high_bytes, double *excess)
 {
-    uint64_t most = state->study.setting.region_length_bytes / 16;
+    const uint64_t most = smaller_of(
+        state->study.setting.region_length_bytes / 16, largest_bytes);
     double median;
 
-    most = most < largest_bytes ? most : largest_bytes;
     *low_bytes = fit->largest_small_bytes;
     *high_bytes = most;
     /* Writes to random places cost much: is there an edge at all? */

@@ -26,9 +26,7 @@
  */
 #include "probes/write_buffer/write_buffer.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "probes/papers/papers.h"
@@ -103,31 +101,17 @@ static void conclude_unseen(struct buffer_probe *state, const char *reason,
 static enum claim waits_for_pages(struct buffer_probe *state,
                                   double *confidence)
 {
-    const struct claim_rule rule = {.alpha = buffer_alpha,
-                                    .looks = claim_looks};
     const uint64_t block = state->study.setting.logical_block_bytes;
     struct contrast contrast = buffer_compare(BUFFER_WRITE_SPLIT, small_bytes,
                                               small_bytes, 8, SIDE_ABOVE);
 
-    contrast.shift_bytes = small_bytes / 2;
-    if (contrast.shift_bytes > state->known_page_bytes / 2)
-        contrast.shift_bytes = state->known_page_bytes / 2;
-    if (contrast.shift_bytes == 0 || contrast.shift_bytes % block)
+    const uint64_t shift =
+        smaller_of(small_bytes / 2, state->known_page_bytes / 2);
+    if (shift == 0 || shift % block)
         return CLAIM_OPEN;
-    contrast.low = contrast.high = split_least;
-    enum claim claim = study_claim(&state->study, "split", &contrast, 1, &rule);
-    *confidence = claim_confidence(&contrast, 1, &rule);
-    return claim;
-}
-
-static void say_waits_for_pages(struct findings *findings, double confidence)
-{
-    struct finding *finding = buffer_add(findings);
-
-    finding_absent(finding, fmin(confidence, unclear_confidence));
-    finding_why(finding, "a 4 KiB write takes longer where it ends in the next "
-                         "page, and leaves nothing for a flush to do: it goes "
-                         "straight to flash, bypassing any buffer");
+    contrast.n[BUFFER_SHIFT] = shift;
+    return buffer_claim(state, "split", &contrast, split_least, buffer_alpha,
+                        confidence);
 }
 
 static void say_through(struct findings *findings, const char *where,
@@ -143,13 +127,6 @@ static void say_through(struct findings *findings, const char *where,
         where, ratio);
 }
 
-/* The log ratio of a write's time to a read's. */
-static struct contrast write_to_read(enum buffer_kind kind)
-{
-    return buffer_compare(kind, small_bytes, small_bytes,
-                          kind == BUFFER_WRITE_READ ? 8 : 4, SIDE_OPEN);
-}
-
 /*
  * Are writes to random places held? Near the last one, a write may be slow only
  * for its command. At random places a drive with log blocks merges. If the
@@ -160,18 +137,16 @@ static struct contrast write_to_read(enum buffer_kind kind)
 static enum claim goes_through_far(struct buffer_probe *state, double *ratio,
                                    double *confidence)
 {
-    const struct claim_rule rule = {.alpha = buffer_alpha,
-                                    .looks = claim_looks};
-    struct contrast contrast = write_to_read(BUFFER_WRITE_READ_FAR);
-
+    struct contrast contrast = buffer_compare(
+        BUFFER_WRITE_READ_FAR, small_bytes, small_bytes, 4, SIDE_OPEN);
     const enum claim held = buffer_is_held_far(state, small_bytes);
+
     if (held != CLAIM_FALLS)
         return held == CLAIM_HOLDS ? CLAIM_FALLS : CLAIM_OPEN;
-    contrast.low = contrast.high = command_most_log;
-    enum claim claim =
-        study_claim(&state->study, "through-far", &contrast, 1, &rule);
+    const enum claim claim =
+        buffer_claim(state, "through-far", &contrast, command_most_log,
+                     buffer_alpha, confidence);
     *ratio = exp(contrast.median);
-    *confidence = claim_confidence(&contrast, 1, &rule);
     return claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW ? CLAIM_OPEN
                                                                : claim;
 }
@@ -186,13 +161,11 @@ static enum claim costs_as_much_again(struct buffer_probe *state,
                                       const char *phase, uint64_t size_bytes,
                                       uint32_t repeats)
 {
-    const struct claim_rule rule = {.alpha = buffer_alpha,
-                                    .looks = claim_looks};
     struct contrast contrast = buffer_compare(BUFFER_WRITE_AGAIN, size_bytes,
                                               size_bytes, repeats, SIDE_ABOVE);
 
-    contrast.low = contrast.high = -again_less;
-    return study_claim(&state->study, phase, &contrast, 1, &rule);
+    return buffer_claim(state, phase, &contrast, -again_less, buffer_alpha,
+                        NULL);
 }
 
 /* Short writes may pass a buffer by that holds long ones. */
@@ -211,13 +184,18 @@ static void conclude_by_pages(struct buffer_probe *state,
 {
     double confidence;
 
-    if (waits_for_pages(state, &confidence) == CLAIM_HOLDS)
-        say_waits_for_pages(findings, confidence);
-    else
+    if (waits_for_pages(state, &confidence) != CLAIM_HOLDS) {
         buffer_say_open(
             findings, "a flush takes no longer after a write than after "
                       "nothing, and writes are not clearly slower than reads, "
                       "so whether anything is buffered could not be decided");
+        return;
+    }
+    struct finding *finding = buffer_add(findings);
+    finding_absent(finding, fmin(confidence, unclear_confidence));
+    finding_why(finding, "a 4 KiB write takes longer where it ends in the next "
+                         "page, and leaves nothing for a flush to do: it goes "
+                         "straight to flash, bypassing any buffer");
 }
 
 /*
@@ -287,7 +265,8 @@ static void conclude_unbuffered(struct buffer_probe *state, bool nothing,
         "not be decided, so it is not known when the buffer is empty";
     const struct claim_rule rule = {.alpha = buffer_alpha,
                                     .looks = claim_looks};
-    struct contrast contrast = write_to_read(BUFFER_WRITE_READ);
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_READ, small_bytes,
+                                              small_bytes, 8, SIDE_OPEN);
 
     contrast.low = log(1.5);
     contrast.high = log(1.1);
@@ -359,29 +338,21 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read_max = 2 * MIB;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = buffer_emit, .value = buffer_value};
-    struct buffer_probe *state =
-        study_create(sizeof(*state), &probe_write_buffer, &ops, setting);
-
-    if (!state)
-        return -ENOMEM;
-    state->known_page_bytes = findings_integer(known, "clustered_page");
+    struct buffer_probe *state = memory;
     const struct finding *logs = findings_get(known, "log_list");
     const struct finding *flush = findings_get(known, "flush_honesty");
+
+    state->known_page_bytes = findings_integer(known, "clustered_page");
     state->no_logs = logs && logs->verdict == VERDICT_ABSENT;
     state->flush_is_told = flush && flush->verdict == VERDICT_FOUND;
-    state->page_bytes = state->known_page_bytes;
-    if (state->page_bytes < 4 * KIB)
-        state->page_bytes = 64 * KIB;
+    state->page_bytes =
+        state->known_page_bytes >= 4 * KIB ? state->known_page_bytes : 64 * KIB;
     state->grain_bytes = placing_grain(setting);
     state->base_bytes =
         placing_base(setting, state->study.seed, buffer_reserved_bytes);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_write_buffer = {
@@ -396,6 +367,6 @@ const struct probe probe_write_buffer = {
     .by_flush = {"write_buffer"},
     .literal = &paper_write_buffer,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    TRIAL_PROBE(struct buffer_probe, think),
 };

@@ -11,6 +11,7 @@
 #include "lib/infer/finding.h"
 #include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
+#include "probes/trial.h"
 
 /*
  * What the files of the write-buffer probe share. cells: the writes and flushes
@@ -19,11 +20,19 @@
  * leave it. follow: what that says of the buffer.
  */
 
-enum { BUFFER_FAST_MAX = 24, BUFFER_SMALL_SIZES = 6, BUFFER_DEAR_REPEATS = 2 };
+enum {
+    BUFFER_FAST_MAX = 24,
+    BUFFER_SMALL_SIZES = 6,
+    BUFFER_DEAR_REPEATS = 2,
+    BUFFER_REPEATS_MAX = 16
+};
 
 static const double buffer_alpha = 1e-4;
 /* The bytes reserved for the probe, from base_bytes on. */
 static const uint64_t buffer_reserved_bytes = 32 * MIB;
+
+/* What a contrast has: n[] of it. */
+enum { BUFFER_SIZE, BUFFER_OTHER, BUFFER_SHIFT, BUFFER_KIND };
 
 enum buffer_kind {
     BUFFER_FLUSH_AFTER,  /* flush after nothing : flush after a write of size */
@@ -36,9 +45,7 @@ enum buffer_kind {
     BUFFER_WRITE_READ,   /* read of size : write of size */
     BUFFER_WRITE_READ_FAR, /* as BUFFER_WRITE_READ, at random places */
     BUFFER_WRITE_SPLIT,    /* write at a page : one from `shift` before it */
-    BUFFER_WRITE_AGAIN,    /* writes in order : writes of one place */
-    BUFFER_DEEP,           /* many writes in order behind a flush */
-    BUFFER_DEEP_SLOWLY     /* the same with pauses between them */
+    BUFFER_WRITE_AGAIN     /* writes in order : writes of one place */
 };
 
 struct buffer_probe {
@@ -84,24 +91,22 @@ bool buffer_is_dear(const struct buffer_probe *state, uint64_t size_bytes);
 /* The writes of this size in a cell. */
 uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes);
 /* The name of a phase; it differs for each way to write. */
-void buffer_phase(const struct buffer_probe *state, const char *what,
-                  char phase[LABEL_PHASE_MAX]);
+const char *buffer_phase(struct buffer_probe *state, const char *what);
 /* The number of requests for a write, of at most `part_bytes` each (0: one). */
 uint64_t buffer_parts(uint64_t size_bytes, uint64_t part_bytes);
-/* The mean time of a cell's faster half, in ns. False: it was not measured. */
-bool buffer_cell_cost(const struct study *study, const char *phase,
-                      const struct contrast *contrast, bool second,
-                      uint32_t round, double *cost);
-/* How many rows each repeat of a cell has: its requests, and the flush. */
-uint32_t buffer_rows_each(const struct buffer_probe *state,
-                          const struct contrast *contrast, bool second);
-/* The emit and value of struct study_ops. */
-void buffer_emit(struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random);
-bool buffer_value(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random, double *ratio);
+/* What each repeat of an arm takes, in ns. Returns how many; 0: it was not
+ * measured. */
+uint32_t buffer_costs(const struct trial *trial, char arm,
+                      double costs[BUFFER_REPEATS_MAX]);
+/* The mean time of the faster half of an arm in the first round; 0: it was not
+ * measured. */
+double buffer_first_ns(const struct buffer_probe *state, const char *phase,
+                       const struct contrast *contrast, char arm);
+/* Decides one contrast at this threshold. `*confidence`: of that, unless
+ * NULL. */
+enum claim buffer_claim(struct buffer_probe *state, const char *phase,
+                        struct contrast *contrast, double threshold,
+                        double alpha, double *confidence);
 
 /* ---- flush -------------------------------------------------------------- */
 
@@ -184,7 +189,7 @@ enum claim buffer_flush_stops_growing(struct buffer_probe *state,
  * share, while a full buffer would make it wait. Needs the rows of
  * buffer_flush_stops_growing().
  */
-bool buffer_is_page_begun(const struct buffer_probe *state,
+bool buffer_is_page_begun(struct buffer_probe *state,
                           const struct buffer_edge *edge);
 /* Does a flush after a pause still have all its work to do? The pause is twice
  * `flush_ns`, the time of a flush without a pause. FALLS: the drive wrote out
@@ -213,11 +218,6 @@ bool buffer_host_splits_at(const struct buffer_probe *state,
 
 /* ---- deep --------------------------------------------------------------- */
 
-/* Emit and value of BUFFER_DEEP and BUFFER_DEEP_SLOWLY. */
-study_emit buffer_emit_deep;
-bool buffer_value_deep(const struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       double *ratio);
 /* Fills a buffer that a flush empties with many writes in order, 32 to 1024
  * MiB as the budget allows. True: its end was seen, and a finding added. False:
  * it was not, or no flush is known to empty it. */
