@@ -41,7 +41,12 @@ struct trial_kind {
     bool (*ratio)(const struct trial *trial, double *ratio);
 };
 
-/* One that sends the whole round. */
+/* One that sends two arms, and one that sends the whole round. */
+#define TRIAL_ARMS(name_, sent_, timed_, send_, sum_)                          \
+    {                                                                          \
+        .name = (name_), .arms = "ab", .sent = (sent_), .timed = (timed_),     \
+        .send = (send_), .sum = (sum_)                                         \
+    }
 #define TRIAL_ROUND(name_, round_, ratio_)                                     \
     {                                                                          \
         .name = (name_), .round = (round_), .ratio = (ratio_)                  \

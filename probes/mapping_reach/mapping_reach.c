@@ -248,19 +248,12 @@ static void send_again(const struct trial *trial)
 }
 
 /* Of one length of parts, and where several are compared. */
-static const struct trial_kind span_kind = {.name = "span{span_mib}",
-                                            .arms = "ab",
-                                            .sent = 1,
-                                            .timed = SAMPLES,
-                                            .send = send_span,
-                                            .sum = slow_ns},
-                               parts_kind = {.name =
-                                                 "span{span_mib}-{part_mib}",
-                                             .arms = "ab",
-                                             .sent = 1,
-                                             .timed = SAMPLES,
-                                             .send = send_span,
-                                             .sum = slow_ns},
+static const struct trial_kind span_kind =
+                                   TRIAL_ARMS("span{span_mib}", 1, SAMPLES,
+                                              send_span, slow_ns),
+                               parts_kind =
+                                   TRIAL_ARMS("span{span_mib}-{part_mib}", 1,
+                                              SAMPLES, send_span, slow_ns),
                                again_kind = {.name = "again{places}",
                                              .arms = "ab",
                                              .sent = 1,

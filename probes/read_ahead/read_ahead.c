@@ -113,24 +113,15 @@ static void send_at_once(const struct trial *trial, char arm)
 
 /* Arm a is the stream. Arm b is its reads in descending order, or as much of
  * its end as one request takes. */
-static const struct trial_kind gap_kind = {.name = "gap{gap_bytes}",
-                                           .arms = "ab",
-                                           .sent = REPEATS,
-                                           .send = send_short,
-                                           .timed = 2,
-                                           .sum = beside_alone},
-                               long_kind = {.name = "long{gap_bytes}",
-                                            .arms = "ab",
-                                            .sent = REPEATS,
-                                            .send = send_long,
-                                            .timed = 2,
-                                            .sum = beside_alone},
-                               once_kind = {.name = "once{gap_bytes}",
-                                            .arms = "ab",
-                                            .sent = REPEATS,
-                                            .send = send_at_once,
-                                            .timed = 2,
-                                            .sum = beside_alone};
+static const struct trial_kind gap_kind =
+                                   TRIAL_ARMS("gap{gap_bytes}", REPEATS, 2,
+                                              send_short, beside_alone),
+                               long_kind =
+                                   TRIAL_ARMS("long{gap_bytes}", REPEATS, 2,
+                                              send_long, beside_alone),
+                               once_kind =
+                                   TRIAL_ARMS("once{gap_bytes}", REPEATS, 2,
+                                              send_at_once, beside_alone);
 
 static struct contrast expect(const struct trial_kind *kind, uint64_t gap_bytes,
                               enum side expected, const char *unless)

@@ -116,22 +116,15 @@ static bool gain_of(const struct trial *trial, double *ratio)
 
 struct contrast block_of(enum block_kind kind, uint32_t depth)
 {
+#define KIND(name_)                                                            \
+    {                                                                          \
+        .name = (name_), .arms = "a", .sent = 1, .send = send,                 \
+        .ratio = is_whole                                                      \
+    }
     static const struct trial_kind kinds[] = {
-        [BLOCK_RANDOM] = {.name = "random{depth}",
-                          .arms = "a",
-                          .sent = 1,
-                          .send = send,
-                          .ratio = is_whole},
-        [BLOCK_ORDER] = {.name = "order{depth}",
-                         .arms = "a",
-                         .sent = 1,
-                         .send = send,
-                         .ratio = is_whole},
-        [BLOCK_WRITE] = {.name = "write{depth}",
-                         .arms = "a",
-                         .sent = 1,
-                         .send = send,
-                         .ratio = is_whole}};
+        [BLOCK_RANDOM] = KIND("random{depth}"),
+        [BLOCK_ORDER] = KIND("order{depth}"),
+        [BLOCK_WRITE] = KIND("write{depth}")};
 
     return trial_of(&kinds[kind], depth, kind);
 }
