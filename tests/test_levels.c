@@ -17,7 +17,7 @@ enum { BLOCKS = 24, PLACES = 96 };
 static enum nand_answer judge(size_t levels, double most, double program_ns,
                               struct findings *findings)
 {
-    static double costs[BLOCKS * PLACES];
+    static double costs[BLOCKS * PLACES], memory[4 * PLACES];
     struct nand_profile profile;
     struct random random;
 
@@ -26,12 +26,10 @@ static enum nand_answer judge(size_t levels, double most, double program_ns,
     for (size_t i = 0; i < BLOCKS * PLACES; i++)
         costs[i] = 13 + (double)(i % PLACES % levels) * M_LN2 +
                    0.02 * random_normal(&random);
-    ck_assert_int_eq(nand_profile_make(costs, BLOCKS, PLACES, &profile), 0);
+    ck_assert_uint_le(nand_profile_bytes(BLOCKS, PLACES), sizeof(memory));
+    nand_profile_make(costs, BLOCKS, PLACES, memory, &profile);
     const struct nand_given given = {16 * KIB, most, false, program_ns};
-    const enum nand_answer answer =
-        nand_judge(&given, costs, BLOCKS, &profile, findings);
-    nand_profile_free(&profile);
-    return answer;
+    return nand_judge(&given, costs, BLOCKS, &profile, findings);
 }
 
 static void check_stated(size_t levels, double most, struct findings *findings)

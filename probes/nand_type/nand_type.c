@@ -180,18 +180,14 @@ static enum nand_answer look_at(struct state *state, uint32_t blocks,
     double *costs = take_blocks(state, blocks);
     const double programmed_ns = program_ns(state, costs, blocks);
     struct nand_profile profile;
-    enum nand_answer answer = NAND_MORE;
-    const int error = nand_profile_make(costs, blocks, state->places, &profile);
 
-    if (!error)
-        answer =
-            nand_judge(&(struct nand_given){state->page_bytes, state->sure,
-                                            state->stand_in, programmed_ns},
-                       costs, blocks, &profile, findings);
-    nand_profile_free(&profile);
-    if (error)
-        study_fail(&state->study);
-    return answer;
+    nand_profile_make(
+        costs, blocks, state->places,
+        study_alloc(&state->study, nand_profile_bytes(blocks, state->places)),
+        &profile);
+    return nand_judge(&(struct nand_given){state->page_bytes, state->sure,
+                                           state->stand_in, programmed_ns},
+                      costs, blocks, &profile, findings);
 }
 
 static const char *reason_of(enum nand_answer answer)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/nand_type/profile.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "lib/infer/statistics/stats.h"
 
@@ -84,27 +82,28 @@ static double correlation(const double a[], const double b[], size_t count)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }
 
-void nand_profile_free(struct nand_profile *profile)
+enum { ARRAYS = 4 };
+
+static size_t array_length(size_t blocks, size_t places)
 {
-    free(profile->places);
-    free(profile->halves[0]);
-    free(profile->halves[1]);
-    free(profile->residuals);
+    return places > blocks ? places : blocks;
 }
 
-int nand_profile_make(double costs[], size_t blocks, size_t places,
-                      struct nand_profile *profile)
+size_t nand_profile_bytes(size_t blocks, size_t places)
 {
-    size_t scratch = (places > blocks ? places : blocks) * sizeof(double);
+    return ARRAYS * array_length(blocks, places) * sizeof(double);
+}
+
+void nand_profile_make(double costs[], size_t blocks, size_t places,
+                       double memory[], struct nand_profile *profile)
+{
+    const size_t length = array_length(blocks, places);
 
     *profile =
-        (struct nand_profile){.places = malloc(scratch),
-                              .halves = {malloc(scratch), malloc(scratch)},
-                              .residuals = malloc(scratch),
+        (struct nand_profile){.places = memory,
+                              .halves = {&memory[length], &memory[2 * length]},
+                              .residuals = &memory[3 * length],
                               .count = places};
-    if (!profile->places || !profile->halves[0] || !profile->halves[1] ||
-        !profile->residuals)
-        return -ENOMEM;
     polish(costs, blocks, places, profile->places, profile->residuals);
     lower_by_place(costs, blocks, places, 0, 1, profile->places);
     lower_by_place(costs, blocks, places, 0, 2, profile->halves[0]);
@@ -117,5 +116,4 @@ int nand_profile_make(double costs[], size_t blocks, size_t places,
     /* The whole has half the error of the difference of its halves. */
     profile->error =
         1.482602218505602 * median_of(profile->residuals, places) / 2;
-    return 0;
 }

@@ -25,11 +25,11 @@ struct nand_profile {
 /*
  * Makes the profile from `costs`, the logarithms of page times: row by row,
  * where a row is a block of `places` pages in order. Removes the common level
- * of each block from `costs`. Returns 0 or -ENOMEM; the caller frees the
- * profile in either case.
+ * of each block from `costs`. The profile lies in `memory`, of
+ * nand_profile_bytes().
  */
-int nand_profile_make(double costs[], size_t blocks, size_t places,
-                      struct nand_profile *profile);
-void nand_profile_free(struct nand_profile *profile);
+size_t nand_profile_bytes(size_t blocks, size_t places);
+void nand_profile_make(double costs[], size_t blocks, size_t places,
+                       double memory[], struct nand_profile *profile);
 
 #endif
