@@ -31,6 +31,7 @@
 #include "probes/papers/papers.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+#include "probes/trial.h"
 
 enum { KINDS = 4, REQUESTS_MAX = 1000 };
 
@@ -51,17 +52,25 @@ static const double mode_error_rate = 0.01;
 /* Modes are split in two and again, as often; a dip is asked of so many. */
 enum { LEVELS_DEPTH = 2, LEVELS_MAX = 4, MODE_LEAST = 4 };
 
+static void send(const struct trial *trial);
+static bool is_whole(const struct trial *trial, double *ratio);
+
 static const struct {
-    const char *name, *parameter;
+    struct trial_kind trial;
+    const char *parameter;
     enum operation operation;
     bool in_order;
     uint32_t round; /* requests: runs of writes are as long as blocks */
     uint32_t least; /* rounds */
 } kinds[KINDS] = {
-    {"random-read", "random_read", OPERATION_READ, false, 20, 5},
-    {"sequential-read", "sequential_read", OPERATION_READ, true, 20, 5},
-    {"random-write", "random_write", OPERATION_WRITE, false, 20, 2},
-    {"sequential-write", "sequential_write", OPERATION_WRITE, true, 250, 1},
+    {TRIAL_ROUND("random-read", send, is_whole), "random_read", OPERATION_READ,
+     false, 20, 5},
+    {TRIAL_ROUND("sequential-read", send, is_whole), "sequential_read",
+     OPERATION_READ, true, 20, 5},
+    {TRIAL_ROUND("random-write", send, is_whole), "random_write",
+     OPERATION_WRITE, false, 20, 2},
+    {TRIAL_ROUND("sequential-write", send, is_whole), "sequential_write",
+     OPERATION_WRITE, true, 250, 1},
 };
 
 struct state {
@@ -81,64 +90,43 @@ struct times {
 
 static struct contrast cell_of(enum kind kind)
 {
-    struct contrast contrast = {.kind = (int)kind,
-                                .repeats = kinds[kind].round};
+    struct contrast contrast = trial_of(&kinds[kind].trial, kind);
 
-    snprintf(contrast.name, sizeof(contrast.name), "%s", kinds[kind].name);
+    contrast.repeats = kinds[kind].round;
     return contrast;
 }
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* Leads into a stream of reads; its first place. */
-static uint64_t begin_stream(struct study *study, const char *phase,
-                             const struct contrast *contrast, uint32_t round,
-                             struct random *random)
+static void send(const struct trial *trial)
 {
-    const struct state *state = (const struct state *)study;
-    const uint64_t place =
-        random_below(random, state->count - contrast->repeats - LEADING_READS);
+    const struct state *state = (const struct state *)trial->study;
+    const enum kind kind = (enum kind)trial->contrast->n[0];
+    const uint32_t count = trial->contrast->repeats;
+    const uint64_t bytes = state->request_bytes;
+    uint64_t next = state->stream[kind] + (uint64_t)trial->round * count;
 
-    for (uint32_t i = 0; i < LEADING_READS; i++) {
-        const struct step step = placing_unmeasured(
-            OPERATION_READ,
-            state->first_bytes + (place + i) * state->request_bytes,
-            state->request_bytes, phase, round);
-        study_ask(study, &step);
+    /* Leads into a stream of reads. */
+    if (kind == SEQUENTIAL_READ) {
+        next =
+            random_below(trial->random, state->count - count - LEADING_READS);
+        for (uint32_t i = 0; i < LEADING_READS; i++)
+            trial_read(trial, state->first_bytes + next++ * bytes, bytes);
     }
-    return place + LEADING_READS;
+    for (uint32_t i = 0; i < count; i++)
+        trial_time(trial, 'a', kinds[kind].operation,
+                   state->first_bytes +
+                       (kinds[kind].in_order
+                            ? (next + i) % state->count
+                            : random_below(trial->random, state->count)) *
+                           bytes,
+                   bytes);
 }
 
-static void emit(struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random)
+static bool is_whole(const struct trial *trial, double *ratio)
 {
-    const struct state *state = (const struct state *)study;
-    enum kind kind = (enum kind)contrast->kind;
-    uint64_t next = state->stream[kind] + (uint64_t)round * contrast->repeats;
-
-    if (kind == SEQUENTIAL_READ)
-        next = begin_stream(study, phase, contrast, round, random);
-    for (uint32_t i = 0; i < contrast->repeats; i++) {
-        uint64_t place = kinds[kind].in_order
-                             ? (next + i) % state->count
-                             : random_below(random, state->count);
-        struct step step =
-            placing_step(kinds[kind].operation,
-                         state->first_bytes + place * state->request_bytes,
-                         state->request_bytes, phase, contrast, 'a', round);
-        study_ask(study, &step);
-    }
-}
-
-static bool value(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random, double *ratio)
-{
-    (void)random;
-    *ratio = 0; /* only whether the round is whole */
-    return placing_rows(study, phase, contrast, 'a', round,
-                        contrast->repeats) != NULL;
+    *ratio = 0;
+    return trial_rows(trial, 'a', trial->contrast->repeats) != NULL;
 }
 
 /* Reads of one stream are akin, so how far the median is known is what streams
@@ -159,17 +147,16 @@ static void widen(struct times *times, const double middles[], uint32_t streams)
 static void take_times(const struct state *state, enum kind kind,
                        uint32_t rounds, struct times *times)
 {
-    struct contrast contrast = cell_of(kind);
+    const struct contrast contrast = cell_of(kind);
+    const uint32_t each = contrast.repeats;
     double middles[REQUESTS_MAX];
 
-    times->count = 0;
+    times->count = rounds * each;
     for (uint32_t round = 0; round < rounds; round++) {
-        const struct timing *rows = placing_rows(
-            &state->study, "basic", &contrast, 'a', round, contrast.repeats);
-        for (uint32_t i = 0; rows && i < contrast.repeats; i++)
-            times->ns[times->count++] = (double)rows[i].ns;
-        middles[round] = stats_median(
-            times->ns + times->count - contrast.repeats, contrast.repeats);
+        const struct trial trial =
+            trial_round(&state->study, "basic", &contrast, round);
+        trial_ns(&trial, 'a', each, &times->ns[round * each]);
+        middles[round] = stats_median(&times->ns[round * each], each);
     }
     times->median = stats_median(times->ns, times->count);
     times->error_rate = error_rate;
@@ -220,10 +207,10 @@ static void measure(struct state *state, struct times times[KINDS])
                 study_random(&state->study, "basic", contrast.name, round,
                              &random);
                 if (enough[kind] || round >= wanted[kind] ||
-                    value(&state->study, "basic", &contrast, round, &random,
-                          &ratio))
+                    trial_value(&state->study, "basic", &contrast, round,
+                                &random, &ratio))
                     continue;
-                emit(&state->study, "basic", &contrast, round, &random);
+                trial_emit(&state->study, "basic", &contrast, round, &random);
                 all = false;
             }
         }
@@ -464,5 +451,5 @@ const struct probe probe_basic = {
     .by_write = {"random_write", "sequential_write"},
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct state, .think = think, .emit = emit, .value = value),
+    TRIAL_PROBE(struct state, think),
 };
