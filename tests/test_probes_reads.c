@@ -41,8 +41,8 @@ static const struct expected {
     {"ssd-a,read_ahead_bytes=64KiB", &probe_read_ahead, "read_ahead", "65536"},
     /* Its pages have three read times. */
     {"sata-mx500", &probe_read_ahead, "read_ahead", "absent"},
-    {"card-pi-a2,channels_count=1,banks_per_channel_count=1,"
-     "stripe_banks_count=1",
+    {"card-evo-plus,read_levels_count=3,read_ns=60us,read_second_ns=90us,"
+     "read_third_ns=160us",
      &probe_stripe, "parallel_units", "absent"},
     {"ssd-a", &probe_mapping_reach, "mapping_reach", "absent"},
     {"plain-disk", &probe_mapping_reach, "mapping_reach", "absent"},
