@@ -9,11 +9,12 @@
  * at random cleans for long, so throughput, which writes in order, comes before
  * those that do. Reads tell less once pages were written all over, so
  * large_request is early as well; the block of log_list is what clustered_block
- * begins with, read_buffer looks at pages, and write_buffer and
- * sustained_write, which may write most, come late; and steady_state, which
- * leaves the drive without clean blocks, is last, but for hot_cold, which goes
- * on from there. capacity is early: whoever holds a fake must learn it, also
- * where the run is cut short. */
+ * begins with, read_buffer looks at pages, and write_buffer, which may write
+ * most, comes late; and steady_state, which leaves the drive without clean
+ * blocks, is last, but for hot_cold, which goes on from there. sustained_write
+ * looks for a cache that those behind it would fill, and needs to know of
+ * flushes. capacity is early: whoever holds a fake must learn it, also where
+ * the run is cut short. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
@@ -23,6 +24,7 @@
     ROW(throughput)                                                            \
     ROW(basic)                                                                 \
     ROW(flush)                                                                 \
+    ROW(sustained_write)                                                       \
     ROW(capacity)                                                              \
     ROW(large_request)                                                         \
     ROW(interference)                                                          \
@@ -35,7 +37,6 @@
     ROW(nand_type)                                                             \
     ROW(content)                                                               \
     ROW(write_buffer)                                                          \
-    ROW(sustained_write)                                                       \
     ROW(steady_state)                                                          \
     ROW(hot_cold)
 

@@ -19,6 +19,8 @@ static const double back_least = 0.9;
  * logarithm of a span of 600 to a fifth. */
 static const uint64_t rest_least_ns = 50000000;
 static const double cache_confidence = 0.95, recovery_confidence = 0.9;
+/* Later blocks may be as unlike as the eighths are. */
+static const double windows_confidence = 0.9;
 
 struct fall {
     size_t at; /* blocks until it falls */
@@ -137,6 +139,50 @@ static void say_size(const struct sustained_probe *state,
                 change->slow.ns / change->fast.ns, first, second);
 }
 
+/* What a user gets behind the fall, whatever its cause: the bytes over the time
+ * of all blocks, pauses among them, and of an eighth of them at a time. */
+static void say_what_comes(const double block_ns[], size_t count,
+                           const struct rate_change *change,
+                           struct finding *finding)
+{
+    enum { WINDOWS = 8 };
+    const size_t each = (count - change->at) / WINDOWS;
+    const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
+    double least = INFINITY, most = 0, sum = 0;
+
+    for (size_t i = 0; each > 0 && i < WINDOWS; i++) {
+        const double ns =
+            rate_mean(&block_ns[change->at + i * each], each, INFINITY);
+        least = fmin(least, ns);
+        most = fmax(most, ns);
+        sum += ns;
+    }
+    if (each == 0 || most > 2 * least) {
+        finding_why(finding, "the rate falls, and then differs too much "
+                             "between parts of the measurement");
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)(units * WINDOWS / sum)),
+                  windows_confidence);
+    finding->low = value_integer((uint64_t)(units / most));
+    finding->high = value_integer((uint64_t)(units / least));
+    finding_why(finding, "sequential writes after the rate has fallen; the "
+                         "cause of that was not found");
+}
+
+static void say_unexplained(const double block_ns[], size_t count,
+                            const struct rate_change *change,
+                            const char *reason, struct findings *findings)
+{
+    static const char *const open[] = {"fast_cache", "fast_write_rate",
+                                       "fast_cache_recovery"};
+
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+        finding_why(sustained_add(findings, open[i]), "%s", reason);
+    say_what_comes(block_ns, count, change,
+                   sustained_add(findings, "sustained_write_rate"));
+}
+
 /* Where it is quick again without a rest. */
 static void conclude_memory(const struct sustained_probe *state,
                             const double ns[], size_t count,
@@ -144,10 +190,11 @@ static void conclude_memory(const struct sustained_probe *state,
                             struct findings *findings)
 {
     if (change->at > state->memory_blocks)
-        sustained_say_open(
-            findings,
+        say_unexplained(
+            ns, count, change,
             "the rate falls, and a flush and more sequential writes restore "
-            "it: not an SLC cache, but memory or garbage collection");
+            "it: not an SLC cache, but memory or garbage collection",
+            findings);
     else
         sustained_say_none(state, &change->slow, ns, count, change->at,
                            findings);
@@ -160,7 +207,9 @@ static bool is_same_place(const struct fall *fall)
     return fabs((double)fall->second_at - at) <= fmax(same_most * at, 2);
 }
 
-static void say_other_place(const struct fall *fall, struct findings *findings)
+static void say_other_place(const double block_ns[], size_t count,
+                            const struct rate_change *change,
+                            const struct fall *fall, struct findings *findings)
 {
     char what[160], first[24], second[24];
 
@@ -168,7 +217,7 @@ static void say_other_place(const struct fall *fall, struct findings *findings)
              "the rate falls after %s, and after a rest it falls after %s "
              "instead, which no SLC cache would do",
              size_text(fall->at, first), size_text(fall->second_at, second));
-    sustained_say_open(findings, what);
+    say_unexplained(block_ns, count, change, what, findings);
 }
 
 void sustained_conclude_fall(struct sustained_probe *state,
@@ -202,21 +251,24 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const double *after = sustained_blocks(state, &rested, rested_blocks);
     fall.second_at = rate_quick(after, rested_blocks, &fall.scale);
     if (!is_same_place(&fall)) {
-        say_other_place(&fall, findings);
+        say_other_place(block_ns, count, change, &fall, findings);
         return;
     }
     const double spread = rate_spread(block_ns, change->at);
     if (fall.at < blocks_least || !rate_narrow(&change->slow) ||
         times_confidence(spread) <= 0) {
-        sustained_say_open(findings,
-                           "the first writes are faster, but they are too few, "
-                           "or single writes vary too much, to find the cause");
+        say_unexplained(block_ns, count, change,
+                        "the first writes are faster, but they are too few, or "
+                        "single writes vary too much, to find the cause",
+                        findings);
         return;
     }
     if (fall.at <= state->memory_blocks && !state->flush_empties) {
-        sustained_say_open(
-            findings, "the first writes are faster, and again after a rest: a "
-                      "small SLC cache, or memory that a flush does not empty");
+        say_unexplained(block_ns, count, change,
+                        "the first writes are faster, and again after a rest: "
+                        "a small SLC cache, or memory that a flush does not "
+                        "empty",
+                        findings);
         return;
     }
     say_size(state, change, &fall,
