@@ -22,7 +22,6 @@ enum {
     DISTANCE_REPEATS_MAX = 64, /* most pairs of reads in one cell */
     DISTANCE_WALK = 80,        /* places that the walk visits */
     DISTANCE_GROUPS_MAX = 20,
-    DISTANCE_ANSWERED_MAX = 1024, /* a power of two; about half are used */
     DISTANCE_BORDER_CONTRASTS = 4,
     DISTANCE_CONTRASTS_MAX = DISTANCE_BORDER_CONTRASTS * DISTANCE_GROUPS_MAX
 };
@@ -36,13 +35,6 @@ enum distance_answer {
     DISTANCE_UNSURE
 };
 
-/* Cache of answered questions. There are hundreds, and evaluating all their
- * rows again for each next one takes long. */
-struct distance_answered {
-    uint64_t key; /* hash of the question; 0: free entry */
-    enum distance_answer answer;
-};
-
 /* Size of the effect, from the first look. */
 struct distance_effect {
     double gap, spread; /* log ratio of a switch; spread of one cell's log
@@ -53,7 +45,6 @@ struct distance_effect {
 struct distance_probe {
     struct study study;
     struct distance_effect effect;
-    struct distance_answered answered[DISTANCE_ANSWERED_MAX];
     uint64_t first_bytes, length_bytes; /* range in which windows may begin */
     uint64_t slot_bytes;
     uint64_t window_bytes;

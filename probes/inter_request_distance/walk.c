@@ -32,43 +32,23 @@ static struct places places_of(const struct distance_walk *walk, int run,
     return (struct places){first, walk->places[end - 1] - first};
 }
 
-/* Returns the cache entry of a question: its own or a free one. NULL: the cache
- * is full. */
-static struct distance_answered *answer_to(struct distance_probe *state,
-                                           const char *phase,
-                                           const struct contrast *contrast,
-                                           uint64_t *key)
-{
-    const size_t mask = DISTANCE_ANSWERED_MAX - 1;
-
-    *key = random_mix(random_hash(phase) ^
-                      random_mix(random_hash(contrast->name))) |
-           1;
-    for (size_t i = 0; i < DISTANCE_ANSWERED_MAX; i++) {
-        struct distance_answered *at = &state->answered[(*key / 2 + i) & mask];
-        if (at->key == *key || at->key == 0)
-            return at;
-    }
-    return NULL;
-}
-
-/* Sequential test whether the two places of a contrast are in one group. Each
- * cell votes; the weight of a vote follows from its error probability, given
- * the gap and the spread. */
-static enum distance_answer weigh(struct distance_probe *state,
-                                  const char *phase,
-                                  const struct contrast *contrast)
+/* Sequential test whether a place is in the group of these. Each cell votes;
+ * its error probability gives the weight of a vote. */
+static enum distance_answer ask(struct distance_probe *state, const char *phase,
+                                const struct places *from, uint64_t to_bytes)
 {
     const struct distance_effect *effect = &state->effect;
+    const struct contrast contrast =
+        distance_between(state, from->first_bytes, from->span_bytes, to_bytes);
+    const double wrong = fmin(
+        stats_normal_cdf(-0.5 * effect->gap / effect->spread) + 0.03, 0.35);
+    const double weight = log((1 - wrong) / wrong);
     double ratios[CONTRAST_ROUNDS_MAX];
-    double wrong = stats_normal_cdf(-0.5 * effect->gap / effect->spread) + 0.03;
 
-    wrong = wrong > 0.35 ? 0.35 : wrong;
-    double weight = log((1 - wrong) / wrong);
     for (uint32_t rounds = ASK_BATCH; rounds <= ASK_MAX;
-         rounds += rounds / 4 > ASK_BATCH ? rounds / 4 : ASK_BATCH) {
+         rounds += (uint32_t)larger_of(rounds / 4, ASK_BATCH)) {
         double odds = 0;
-        if (!study_ask_ratios(&state->study, phase, contrast, rounds, ratios))
+        if (!study_ask_ratios(&state->study, phase, &contrast, rounds, ratios))
             return DISTANCE_MEASURING;
         for (uint32_t i = 0; i < rounds; i++)
             odds += ratios[i] > 0.5 * effect->gap ? weight : -weight;
@@ -76,22 +56,6 @@ static enum distance_answer weigh(struct distance_probe *state,
             return odds > 0 ? DISTANCE_OTHER : DISTANCE_SAME;
     }
     return DISTANCE_UNSURE;
-}
-
-static enum distance_answer ask(struct distance_probe *state, const char *phase,
-                                const struct places *from, uint64_t to_bytes)
-{
-    struct contrast contrast =
-        distance_between(state, from->first_bytes, from->span_bytes, to_bytes);
-    uint64_t key;
-    struct distance_answered *known = answer_to(state, phase, &contrast, &key);
-
-    if (known && known->key)
-        return known->answer;
-    enum distance_answer answer = weigh(state, phase, &contrast);
-    if (known && answer != DISTANCE_MEASURING)
-        *known = (struct distance_answered){key, answer};
-    return answer;
 }
 
 /* ---- the walk ---------------------------------------------------------- */
