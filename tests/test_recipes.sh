@@ -29,6 +29,7 @@ libatasmart libatasmart-dev libatasmart     libatasmart-dev libatasmart
 json-c      libjson-c-dev   json-c          json-c-dev      json_c
 inih        libinih-dev     libinih         inih-dev        inih
 libzstd     libzstd-dev     zstd            zstd-dev        zstd
+zlib        zlib1g-dev      zlib            zlib-dev        zlib
 fuse3       libfuse3-dev    fuse3           -               fuse3
 END
 

@@ -326,8 +326,23 @@ static const struct option_row options[] = {
      "Do without features that older kernels lack: encoding (of ublk's "
      "commands), user-copy, recovery",
      SERVE, "Serving"},
-    {OPTION_FORMAT, "format", 0, "auto|disksim|spc|msr|blkparse",
+    {OPTION_FORMAT, "format", 0,
+     "auto|blkparse|ftrace|biosnoop|iolog|msr|systor17|alibaba|tencent|spc|fiu|"
+     "disksim|mqsim|heimdall",
      "Format of the trace; auto looks at its first lines", REPLAY, "Replaying"},
+    {OPTION_TIME_UNIT, "time-unit", 0, "s|ms|us|100ns|ns",
+     "Unit of the trace's times, where the format does not say it or is not "
+     "kept to",
+     REPLAY, "Replaying"},
+    {OPTION_BLOCK_UNIT, "block-unit", 0, "sector|byte",
+     "Unit of the trace's places and lengths, likewise; a sector is 512 bytes",
+     REPLAY, "Replaying"},
+    {OPTION_BLKPARSE_FORMAT, "blkparse-format", 0, "FORMAT",
+     "The format that blkparse -f was given to print the trace", REPLAY,
+     "Replaying"},
+    {OPTION_DRAIN, "drain", 0, NULL,
+     "At the end wait until the drive's write buffer is empty", REPLAY,
+     "Replaying"},
     {OPTION_SPEED, "speed", 0, "X",
      "Requests arrive X times as fast as recorded; the default is 1", REPLAY,
      "Replaying"},
@@ -335,8 +350,8 @@ static const struct option_row options[] = {
      "Ignore the recorded times: keep N requests outstanding", REPLAY,
      "Replaying"},
     {OPTION_DEVICE, "device", 0, "NAME",
-     "Only requests to this device of the trace: its number, or major,minor; "
-     "otherwise all go to the one drive",
+     "Only requests to this device of the trace: its number, major,minor or "
+     "host,disk; otherwise all go to the one drive",
      REPLAY, "Replaying"},
     {OPTION_WRAP, "wrap", 0, NULL,
      "Fold requests beyond the drive's end back onto it; otherwise they are "

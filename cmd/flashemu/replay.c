@@ -112,22 +112,50 @@ static void read_rows(const struct options_given *given, int option,
     rows->path = rows->to_stdout ? "standard output" : wanted->value;
 }
 
+/* The value of an option; NULL: it was not given. */
+static const char *text_of(const struct options_given *given, int option)
+{
+    const struct option_given *found = options_find(given, option);
+    return found ? found->value : NULL;
+}
+
+static int read_trace_options(const struct options_given *given,
+                              struct trace_settings *settings,
+                              struct fault *why)
+{
+    const char *format = text_of(given, OPTION_FORMAT);
+    const char *time = text_of(given, OPTION_TIME_UNIT);
+    const char *block = text_of(given, OPTION_BLOCK_UNIT);
+    char names[200];
+    if (format && strcmp(format, "auto") != 0 && !trace_format_known(format))
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "--format=%.40s: expected auto or one of %s", format,
+                         trace_format_names(names, sizeof(names)));
+    if (format && strcmp(format, "auto") != 0)
+        settings->format = format;
+    if (time && !trace_time_unit(time, &settings->units.time_ns))
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "--time-unit=%.40s: expected s, ms, us, 100ns or ns",
+                         time);
+    if (block && !trace_block_unit(block, &settings->units.block_bytes))
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "--block-unit=%.40s: expected sector or byte", block);
+    settings->blkparse_format = text_of(given, OPTION_BLKPARSE_FORMAT);
+    settings->device = text_of(given, OPTION_DEVICE);
+    settings->lenient = options_find(given, OPTION_LENIENT) != NULL;
+    return 0;
+}
+
 static int read_options(const struct options_given *given,
                         struct replay_job *job, struct fault *why)
 {
-    const struct option_given *format = options_find(given, OPTION_FORMAT);
-    const struct option_given *device = options_find(given, OPTION_DEVICE);
+    int error = read_trace_options(given, &job->trace_settings, why);
+    if (error)
+        return error;
     job->trace_path = given->operands[1];
     job->percent = -1;
-    if (format &&
-        !trace_format_parse(format->value, &job->trace_settings.format))
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "--format=%.40s: expected auto, disksim, spc, msr or "
-                         "blkparse",
-                         format->value);
-    job->trace_settings.device = device ? device->value : NULL;
-    job->trace_settings.lenient = options_find(given, OPTION_LENIENT) != NULL;
     job->settings.wrap = options_find(given, OPTION_WRAP) != NULL;
+    job->settings.drain = options_find(given, OPTION_DRAIN) != NULL;
     read_rows(given, OPTION_CSV, &job->csv);
     read_rows(given, OPTION_WHY, &job->why);
     job->settings.explain = job->why.path != NULL;
@@ -136,7 +164,7 @@ static int read_options(const struct options_given *given,
         return fault_set(why, FAULT_USAGE, -EINVAL,
                          "--csv, --why and --json all want standard output: "
                          "give all but one of them a file, such as --csv=FILE");
-    int error = read_progress(given, &job->progress, why);
+    error = read_progress(given, &job->progress, why);
     return error ? error : read_numbers(given, &job->settings, why);
 }
 
@@ -171,10 +199,14 @@ static int check_sent(const struct replay_job *job, struct fault *why)
                          "%s; --wrap folds them back onto it",
                          job->trace_path, result->beyond_count,
                          job->drive.name);
-    return fault_set(
-        why, FAULT_OPEN, -EINVAL, "%s holds no request%s%.40s", job->trace_path,
-        job->trace_settings.device ? " to device " : "",
-        job->trace_settings.device ? job->trace_settings.device : "");
+    if (!job->trace_settings.device)
+        return fault_set(why, FAULT_OPEN, -EINVAL, "%s holds no request",
+                         job->trace_path);
+    char devices[400];
+    return fault_set(why, FAULT_OPEN, -EINVAL,
+                     "%s holds no request to device %.40s; its devices: %s",
+                     job->trace_path, job->trace_settings.device,
+                     trace_devices(job->trace, devices, sizeof(devices)));
 }
 
 static int carry_out(const struct options_given *given, struct replay_job *job,
@@ -183,9 +215,17 @@ static int carry_out(const struct options_given *given, struct replay_job *job,
     int error = read_options(given, job, why);
     if (!error)
         error = load_drive(given->operands[0], job, why);
+    job->trace_settings.capacity_bytes = job->drive.capacity_bytes;
+    job->trace_settings.timeless = job->settings.depth > 0;
     if (!error)
         error =
             trace_open(job->trace_path, &job->trace_settings, &job->trace, why);
+    if (!error && !trace_has_times(job->trace) && !job->settings.depth)
+        error = fault_set(why, FAULT_OPEN, -EINVAL,
+                          "%s does not say when its requests were sent (fio's "
+                          "version 2 has no times): --depth=N keeps N of them "
+                          "outstanding",
+                          job->trace_path);
     if (!error)
         error = replay_rows_open(job, why);
     if (error)

@@ -40,8 +40,10 @@ static void print_trace(const struct replay_job *job)
     const struct trace_counts *counts = &job->counts;
     const struct replay_result *result = &job->result;
     printf("trace      %s (%s): %" PRIu64 " requests in %" PRIu64 " lines\n",
-           job->trace_path, trace_format_name(trace_format_of(job->trace)),
-           counts->requests_count, counts->lines_count);
+           job->trace_path, trace_format_of(job->trace), counts->requests_count,
+           counts->lines_count);
+    for (size_t i = 0; trace_told(job->trace, i); i++)
+        printf("           %s\n", trace_told(job->trace, i));
     print_count(result->beyond_count,
                 "lie beyond the drive's end and were left out (--wrap folds "
                 "them back)");
@@ -54,13 +56,45 @@ static void print_trace(const struct replay_job *job)
         "came out of order and were sent together with the previous one");
     print_count(counts->rounded_count,
                 "did not begin or end at a sector and were rounded outwards");
+    print_count(counts->zones_count,
+                "were for zones and were sent as discards and writes: the "
+                "drive has none");
+    print_count(counts->zones_left_count,
+                "opened, closed or finished zones and were left out: the drive "
+                "has none");
+    print_count(counts->stacked_count,
+                "were to devices above another one of the trace and were left "
+                "out: it has them, too");
     print_count(result->split_count,
                 "were larger than the drive's limit and were sent in parts");
+    char devices[200];
     if (counts->devices_count > 1 && !job->trace_settings.device)
         printf("           %s%" PRIu64 " devices share this drive (--device= "
-               "chooses one)\n",
+               "chooses one): %s\n",
                counts->devices_count == TRACE_DEVICES_MAX ? "at least " : "",
-               counts->devices_count);
+               counts->devices_count,
+               trace_devices(job->trace, devices, sizeof(devices)));
+}
+
+/* What was acknowledged and is not in flash. */
+static void print_buffered(const struct replay_job *job)
+{
+    const struct replay_result *result = &job->result;
+    char bytes[32], kept[32], time[32];
+    if (result->buffered_bytes == 0)
+        return;
+    printf("           at the end %s of writes were in the drive's buffer "
+           "alone",
+           format_bytes(result->buffered_bytes, bytes, sizeof(bytes)));
+    if (!job->settings.drain)
+        printf(" (--drain waits for them)\n");
+    else if (result->kept_bytes)
+        printf("; a flush took %s and left %s there\n",
+               format_ns(result->drain_ns, time, sizeof(time)),
+               format_bytes(result->kept_bytes, kept, sizeof(kept)));
+    else
+        printf("; to flush them took %s, which counts\n",
+               format_ns(result->drain_ns, time, sizeof(time)));
 }
 
 static void print_drive(const struct replay_job *job)
@@ -77,6 +111,7 @@ static void print_drive(const struct replay_job *job)
                settings->speed);
     printf("; it took %s\n",
            format_ns(job->result.duration_ns, text, sizeof(text)));
+    print_buffered(job);
 }
 
 static void print_times(const char *name, const struct histogram *histogram)
@@ -292,7 +327,7 @@ static struct json_object *trace_json(const struct replay_job *job)
     const struct trace_counts *counts = &job->counts;
     struct json_object *object = json_object_new_object();
     add_text(object, "path", job->trace_path);
-    add_text(object, "format", trace_format_name(trace_format_of(job->trace)));
+    add_text(object, "format", trace_format_of(job->trace));
     add_integer(object, "lines", counts->lines_count);
     add_integer(object, "requests", counts->requests_count);
     add_integer(object, "malformed", counts->malformed_count);
@@ -300,9 +335,18 @@ static struct json_object *trace_json(const struct replay_job *job)
     add_integer(object, "out_of_order", counts->backward_count);
     add_integer(object, "rounded", counts->rounded_count);
     add_integer(object, "devices", counts->devices_count);
+    add_integer(object, "zones", counts->zones_count);
+    add_integer(object, "zones_left_out", counts->zones_left_count);
+    add_integer(object, "stacked_left_out", counts->stacked_count);
     add_integer(object, "beyond_end", job->result.beyond_count);
     add_integer(object, "wrapped", job->result.wrapped_count);
     add_integer(object, "split", job->result.split_count);
+    add_integer(object, "fua", job->result.fua_count);
+    struct json_object *told = json_object_new_array();
+    for (size_t i = 0; trace_told(job->trace, i); i++)
+        json_object_array_add(
+            told, json_object_new_string(trace_told(job->trace, i)));
+    json_object_object_add(object, "notes", told);
     return object;
 }
 
@@ -374,6 +418,8 @@ struct json_object *replay_json(struct json_object *document,
         add_real(document, "speed", job->settings.speed);
     add_integer(document, "duration_ns", result->duration_ns);
     add_integer(document, "outstanding_max", result->outstanding_max_count);
+    add_integer(document, "buffered_bytes", result->buffered_bytes);
+    add_integer(document, "drain_ns", result->drain_ns);
     json_object_object_add(response, "all", times_json(&result->response));
     json_object_object_add(queue, "all", times_json(&result->queue));
     for (size_t i = 0; i < REPLAY_CLASSES; i++) {

@@ -19,8 +19,7 @@ static int open_one(const struct replay_job *job, struct replay_rows *rows,
     fprintf(rows->file,
             "# flashemu replay, format 1\n# drive %s, trace %s (%s)\n"
             "index,operation,offset_bytes,length_bytes",
-            job->drive.name, job->trace_path,
-            trace_format_name(trace_format_of(job->trace)));
+            job->drive.name, job->trace_path, trace_format_of(job->trace));
     return 0;
 }
 

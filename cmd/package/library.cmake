@@ -37,12 +37,16 @@ set_target_properties(libssdprobe_shared PROPERTIES
   LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/libssdprobe.map)
 target_link_libraries(libssdprobe_shared PRIVATE m PkgConfig::INIH
   PkgConfig::URING PkgConfig::UDEV PkgConfig::BLKID PkgConfig::ATASMART
-  PkgConfig::JSONC $<TARGET_NAME_IF_EXISTS:PkgConfig::ZSTD> ${CMAKE_DL_LIBS})
+  PkgConfig::JSONC $<TARGET_NAME_IF_EXISTS:PkgConfig::ZSTD>
+  $<TARGET_NAME_IF_EXISTS:PkgConfig::ZLIB> ${CMAKE_DL_LIBS})
 
 # From the folder of the .pc file, so that an installed tree may be moved.
 file(RELATIVE_PATH PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 if(ZSTD_FOUND)
   set(PC_ZSTD " libzstd")
+endif()
+if(ZLIB_FOUND)
+  string(APPEND PC_ZSTD " zlib")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/libssdprobe.pc.in
                ${CMAKE_BINARY_DIR}/libssdprobe.pc @ONLY)

@@ -663,6 +663,9 @@ void flash_statistics(const struct flash *flash,
     statistics->memory_bytes = sizeof(*flash) + array_memory_bytes(array);
     if (flash->content)
         statistics->memory_bytes += content_memory_bytes(flash->content);
+    if (flash->write_buffer)
+        statistics->buffered_bytes =
+            write_buffer_dirty_bytes(flash->write_buffer);
     if (!mapping)
         return;
     statistics->memory_bytes += mapping->ops->memory_bytes(mapping);

@@ -93,7 +93,8 @@ static int next_traced_write(struct writer *writer, struct fault *why)
         trace_close(writer->trace);
         writer->trace = NULL;
         writer->trace_wrote = false;
-        return trace_open(writer->trace_path, &(struct trace_settings){0},
+        return trace_open(writer->trace_path,
+                          &(struct trace_settings){.timeless = true},
                           &writer->trace, why);
     }
     if (request.operation != FLASH_WRITE || request.length_bytes == 0)

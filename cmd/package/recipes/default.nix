@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Nix: nix-build -E 'with import <nixpkgs> { }; callPackage ./default.nix { }'
 { lib, stdenv, cmake, ninja, pkg-config, liburing, systemd, util-linux
-, libatasmart, json_c, inih, zstd, fuse3 }:
+, libatasmart, json_c, inih, zstd, zlib, fuse3 }:
 
 stdenv.mkDerivation {
   pname = "ssdprobe";
@@ -9,7 +9,7 @@ stdenv.mkDerivation {
   src = lib.cleanSource ../../..;
   nativeBuildInputs = [ cmake ninja pkg-config ];
   buildInputs = [
-    liburing systemd util-linux libatasmart json_c inih zstd fuse3
+    liburing systemd util-linux libatasmart json_c inih zstd zlib fuse3
   ];
   cmakeFlags = [ "-DBUILD_TESTING=OFF" "-DSSDPROBE_ZSH=zsh/site-functions" ];
   meta = {

@@ -11,8 +11,13 @@
 #include <zstd_errors.h>
 #endif
 
-/* Every frame of zstd begins with these bytes. */
+#ifdef PACKED_ZLIB
+#include <zlib.h>
+#endif
+
+/* Every frame of zstd begins with these bytes, and every member of gzip. */
 static const unsigned char magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
+static const unsigned char gzip_magic[2] = {0x1f, 0x8b};
 
 bool packed_is_built(void)
 {
@@ -34,8 +39,8 @@ const char *packed_words(int error)
         return "decompressing it takes more than 128 MiB of memory; use 'zstd "
                "-d --long=31' first";
     case ENOTSUP:
-        return "it is compressed, and this ssdprobe was built without libzstd; "
-               "use 'zstd -d' first";
+        return "it is compressed, and this program was built without libzstd "
+               "or zlib; use 'zstd -d' or 'gunzip' first";
     default:
         return strerror(error);
     }
@@ -201,6 +206,103 @@ int packed_write(int from, FILE *to)
 
 #endif
 
+#ifdef PACKED_ZLIB
+
+struct gunzipping {
+    FILE *in;
+    z_stream stream;
+    bool is_within; /* a member has begun, and has not ended */
+    int error;      /* positive; once there is one it stays */
+    unsigned char bytes[65536];
+};
+
+/* More of the file; false at its end, or where it cannot be read. */
+static bool fill_gzip(struct gunzipping *gunzipping)
+{
+    z_stream *stream = &gunzipping->stream;
+
+    stream->next_in = gunzipping->bytes;
+    stream->avail_in = (uInt)fread(gunzipping->bytes, 1,
+                                   sizeof(gunzipping->bytes), gunzipping->in);
+    if (stream->avail_in == 0 && ferror(gunzipping->in))
+        gunzipping->error = errno ? errno : EIO;
+    return stream->avail_in > 0;
+}
+
+/* Members may follow each other. */
+static ssize_t gunzip(void *cookie, char *to, size_t size)
+{
+    struct gunzipping *gunzipping = cookie;
+    z_stream *stream = &gunzipping->stream;
+
+    stream->next_out = (unsigned char *)to;
+    stream->avail_out = size < UINT32_MAX ? (uInt)size : UINT32_MAX;
+    while (stream->next_out == (unsigned char *)to && !gunzipping->error) {
+        /* Without more of the file, what is left may be in the stream. */
+        const bool is_more = stream->avail_in > 0 || fill_gzip(gunzipping);
+        if (gunzipping->error || (!is_more && !gunzipping->is_within))
+            break;
+        const int status = inflate(stream, Z_NO_FLUSH);
+        gunzipping->is_within = status != Z_STREAM_END;
+        if (status == Z_STREAM_END)
+            inflateReset(stream);
+        else if (status == Z_BUF_ERROR && !is_more)
+            gunzipping->error = ENODATA;
+        else if (status != Z_OK && status != Z_BUF_ERROR)
+            gunzipping->error = status == Z_MEM_ERROR ? ENOMEM : EBADMSG;
+    }
+    const size_t got = (size_t)(stream->next_out - (unsigned char *)to);
+    if (got == 0 && gunzipping->error) {
+        errno = gunzipping->error;
+        return -1;
+    }
+    return (ssize_t)got;
+}
+
+static int gunzipping_close(void *cookie)
+{
+    struct gunzipping *gunzipping = cookie;
+
+    fclose(gunzipping->in);
+    inflateEnd(&gunzipping->stream);
+    free(gunzipping);
+    return 0;
+}
+
+/* Takes `in` over, also where it fails. */
+static int open_gunzipping(FILE *in, FILE **file)
+{
+    enum { GZIP_WINDOW_BITS = 15 + 16 }; /* 16: with gzip's header */
+    const cookie_io_functions_t calls = {.read = gunzip,
+                                         .close = gunzipping_close};
+    struct gunzipping *gunzipping = calloc(1, sizeof(*gunzipping));
+
+    if (!gunzipping) {
+        fclose(in);
+        return -ENOMEM;
+    }
+    gunzipping->in = in;
+    *file = inflateInit2(&gunzipping->stream, GZIP_WINDOW_BITS) == Z_OK
+                ? fopencookie(gunzipping, "r", calls)
+                : NULL;
+    if (!*file) {
+        gunzipping_close(gunzipping);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+#else
+
+static int open_gunzipping(FILE *in, FILE **file)
+{
+    (void)file;
+    fclose(in);
+    return -ENOTSUP;
+}
+
+#endif
+
 int packed_open(const char *path, FILE **file)
 {
     unsigned char begin[sizeof(magic)];
@@ -212,11 +314,15 @@ int packed_open(const char *path, FILE **file)
     size_t length = fread(begin, 1, sizeof(begin), in);
     const bool is_packed =
         length == sizeof(begin) && memcmp(begin, magic, sizeof(begin)) == 0;
+    const bool is_gzip =
+        length > 1 && memcmp(begin, gzip_magic, sizeof(gzip_magic)) == 0;
     clearerr(in); /* who reads on meets the same end or error */
     while (length > 0)
         ungetc(begin[--length], in);
     if (is_packed)
         return open_unpacking(in, file);
+    if (is_gzip)
+        return open_gunzipping(in, file);
     *file = in;
     return 0;
 }

@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 /*
- * Files that may be compressed with zstd. Whoever reads one sees its contents,
- * and need not know. A build without libzstd neither reads nor writes them.
+ * Files that may be compressed with zstd or gzip. Whoever reads one sees its
+ * contents, and need not know. Only zstd is written. A build without libzstd or
+ * zlib does without what it is for.
  */
 
 /* Was this program built with libzstd? */
@@ -20,7 +21,8 @@ bool packed_is_built(void);
  * memory, whatever the file says. Reading fails with ENODATA where a compressed
  * file is cut off, after all that could be decompressed; with EBADMSG where it
  * is damaged; with EFBIG where it would take more memory. The caller closes
- * `*file`. 0, or -errno: -ENOTSUP if this program was built without libzstd.
+ * `*file`. 0, or -errno: -ENOTSUP if this program was built without the library
+ * that it takes.
  */
 int packed_open(const char *path, FILE **file);
 

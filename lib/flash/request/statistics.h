@@ -22,6 +22,7 @@ struct flash_statistics {
     uint64_t read_buffer_hits_count;
     /* Parts of the mapping table that came from flash, and from the host. */
     uint64_t map_flash_count, map_host_count;
+    uint64_t buffered_bytes; /* written, and now in the write buffer alone */
     /* Bytes programmed for each byte that the host wrote; 0 before that. */
     double write_amplification;
     uint32_t erase_count_least, erase_count_most; /* of the blocks */

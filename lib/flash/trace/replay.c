@@ -161,10 +161,12 @@ static int send(struct replay *replay, const struct trace_request *request,
     slot->parts_left_count =
         limit ? (request->length_bytes + limit - 1) / limit : 1;
     replay->result->split_count += slot->parts_left_count > 1;
+    replay->result->fua_count += request->fua;
     do {
         uint64_t left = request->length_bytes - sent;
         struct flash_request part = {
             .operation = request->operation,
+            .fua = request->fua,
             .offset_bytes = request->offset_bytes + sent,
             .length_bytes = left < limit ? left : limit,
             .tag = at};
@@ -199,6 +201,45 @@ static int admit(struct replay *replay, const struct trace_request *request)
     return send(replay, request, settings->depth ? replay->now_ns : arrive_ns);
 }
 
+/* A flush, until it is done. */
+static int drain(struct replay *replay)
+{
+    const struct flash_request flush = {.operation = FLASH_FLUSH};
+    struct flash_done done;
+    size_t count = 0;
+    int error = flash_submit(replay->flash, replay->now_ns, &flush);
+
+    while (!error && count == 0) {
+        uint64_t next_ns = flash_next_event_ns(replay->flash);
+        if (next_ns == UINT64_MAX)
+            return -EIO;
+        flash_advance(replay->flash, later(replay->now_ns, next_ns), &done, 1,
+                      &count);
+    }
+    if (error)
+        return error;
+    replay->result->drain_ns = done.complete_ns - replay->now_ns;
+    replay->result->duration_ns =
+        later(replay->result->duration_ns, done.complete_ns);
+    return done.error;
+}
+
+/* What it held when the last request was complete is not in flash. */
+static int look_at_buffer(struct replay *replay)
+{
+    struct flash_statistics did;
+
+    flash_statistics(replay->flash, &did);
+    replay->result->buffered_bytes = replay->result->kept_bytes =
+        did.buffered_bytes;
+    if (!replay->settings->drain || did.buffered_bytes == 0)
+        return 0;
+    int error = drain(replay);
+    flash_statistics(replay->flash, &did);
+    replay->result->kept_bytes = did.buffered_bytes;
+    return error;
+}
+
 static int replay_all(struct replay *replay, struct fault *why)
 {
     const struct replay_settings *settings = replay->settings;
@@ -219,7 +260,7 @@ static int replay_all(struct replay *replay, struct fault *why)
     }
     while (!error && replay->outstanding_count > 0)
         error = wait_one(replay);
-    return error;
+    return error ? error : look_at_buffer(replay);
 }
 
 int trace_replay(struct trace *trace, struct flash *flash,

@@ -37,6 +37,7 @@ struct replay_settings {
     double speed;   /* > 0 */
     uint64_t depth; /* 0: open loop */
     bool wrap;      /* fold back what lies beyond the end; else leave it out */
+    bool drain;     /* at the end, flush what the drive still buffers */
     bool explain;   /* say what each request spent its time on */
     uint64_t request_limit_bytes; /* the drive's */
     /* Called for each request, in the order of completion; may be NULL. -errno
@@ -63,6 +64,10 @@ struct replay_result {
     uint64_t beyond_count, wrapped_count, split_count;
     struct flash_why why[REPLAY_CLASSES]; /* sums; with `explain` */
     uint64_t duration_ns; /* from the first arrival to the last completion */
+    uint64_t fua_count;   /* writes */
+    /* What the write buffer held when all requests were complete; with `drain`
+     * also after a flush, which took so long. */
+    uint64_t buffered_bytes, kept_bytes, drain_ns;
     uint64_t outstanding_max_count;
 };
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lib/base/random.h"
 #include "lib/flash/trace/format.h"
+#include "lib/flash/trace/lines.h"
 
-enum { LINE_MAX_BYTES = 4096, LOOK_LINES = 200, SECTOR_BYTES = 512 };
+enum { LOOK_LINES = 200, SECTOR_BYTES = 512, TOLD_MAX = 3, TOLD_BYTES = 160 };
 
 /* No drive is larger; an offset beyond it is a damaged line. */
 static const uint64_t address_most_bytes = UINT64_C(1) << 60;
@@ -19,65 +19,48 @@ static const uint64_t address_most_bytes = UINT64_C(1) << 60;
 struct trace {
     trace_make_fn *make; /* NULL: it is read from the file */
     void *context;
-    FILE *file;
+    struct lines *lines;
     char *path;
     struct trace_settings settings;
     const struct trace_format_row *row;
-    struct trace_look look; /* what the first lines said */
+    struct trace_state state;
     struct trace_counts counts;
     uint64_t first_ns, last_ns;
     bool has_first;
     bool ended; /* a summary follows that is no trace */
-    uint64_t devices[TRACE_DEVICES_MAX];
-    char line[LINE_MAX_BYTES];
+    bool has_times;
+    bool has_pending; /* a request that one line asked for with another one */
+    struct trace_request pending;
+    char devices[TRACE_DEVICES_MAX][TRACE_DEVICE_BYTES];
+    char told[TOLD_MAX][TOLD_BYTES];
+    size_t told_count;
 };
 
-bool trace_format_parse(const char *name, enum trace_format *format)
-{
-    if (strcmp(name, "auto") == 0) {
-        *format = TRACE_AUTO;
-        return true;
-    }
-    for (const struct trace_format_row *row = trace_formats; row->name; row++)
-        if (strcmp(row->name, name) == 0) {
-            *format = row->format;
-            return true;
-        }
-    return false;
-}
-
-const char *trace_format_name(enum trace_format format)
+static const struct trace_format_row *find_row(const char *name)
 {
     for (const struct trace_format_row *row = trace_formats; row->name; row++)
-        if (row->format == format)
-            return row->name;
-    return "auto";
+        if (strcmp(row->name, name) == 0)
+            return row;
+    return NULL;
 }
 
-/* ---- lines ------------------------------------------------------------- */
-
-/* 1: a line, without its end; 0: no more; -errno. */
-static int read_line(struct trace *trace, struct fault *why)
+bool trace_format_known(const char *name)
 {
-    if (!fgets(trace->line, sizeof(trace->line), trace->file)) {
-        if (ferror(trace->file))
-            return fault_set(why, FAULT_OPEN, -EIO, "cannot read %s",
-                             trace->path);
-        return 0;
+    return find_row(name) != NULL;
+}
+
+char *trace_format_names(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const struct trace_format_row *row = trace_formats; row->name; row++) {
+        int more = snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                            row->name);
+        if (more > 0 && used + (size_t)more < size)
+            used += (size_t)more;
     }
-    size_t length = strlen(trace->line);
-    trace->counts.lines_count++;
-    trace->counts.read_bytes += length;
-    if (length + 1 == sizeof(trace->line) && trace->line[length - 1] != '\n')
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s:%" PRIu64 ": a line of more than %d bytes is no "
-                         "trace",
-                         trace->path, trace->counts.lines_count,
-                         LINE_MAX_BYTES - 2);
-    while (length &&
-           (trace->line[length - 1] == '\n' || trace->line[length - 1] == '\r'))
-        trace->line[--length] = '\0';
-    return 1;
+    return text;
 }
 
 static bool says_nothing(const char *line)
@@ -86,92 +69,147 @@ static bool says_nothing(const char *line)
     return *line == '\0' || *line == '#';
 }
 
-/* Which format can read the most of the first lines? */
-static const struct trace_format_row *best_format(const unsigned fits[],
-                                                  unsigned lines_count)
-{
-    const struct trace_format_row *best = NULL;
-    unsigned most = 0;
+/* ---- the first lines --------------------------------------------------- */
 
-    for (const struct trace_format_row *row = trace_formats; row->name; row++)
-        if (fits[row - trace_formats] > most) {
-            most = fits[row - trace_formats];
-            best = row;
-        }
-    return 2 * most >= lines_count ? best : NULL;
-}
+struct look {
+    unsigned lines_count, fits_count;
+    struct trace_evidence evidence;
+};
 
-/* Reads a few lines, and goes back to the beginning. */
-static int look(struct trace *trace, struct fault *why)
+/* Reads them as one format, and begins again. */
+static int look_as(struct trace *trace, const struct trace_format_row *row,
+                   struct look *look, struct fault *why)
 {
-    unsigned fits[TRACE_FORMATS_MAX] = {0}, lines_count = 0;
+    const struct trace_units *own = &row->units;
+    struct trace_state *state = &trace->state;
+    char *line;
     int status = 0;
 
-    while (lines_count < LOOK_LINES && (status = read_line(trace, why)) > 0) {
+    memset(look, 0, sizeof(*look));
+    memset(state, 0, sizeof(*state));
+    state->pattern = trace->settings.blkparse_format;
+    state->units = trace->settings.units;
+    if (!state->units.time_ns)
+        state->units.time_ns = own->time_ns ? own->time_ns : 1000000;
+    if (!state->units.block_bytes)
+        state->units.block_bytes = own->block_bytes ? own->block_bytes : 512;
+    while (look->lines_count < LOOK_LINES && lines_can_look(trace->lines) &&
+           (status = lines_next(trace->lines, &line, why)) > 0) {
         struct trace_line parsed;
-        if (says_nothing(trace->line))
+        if (says_nothing(line))
             continue;
-        lines_count++;
-        for (const struct trace_format_row *row = trace_formats; row->name;
-             row++)
-            fits[row - trace_formats] +=
-                row->parse(trace->line, &trace->look, &parsed) != TRACE_BAD;
+        enum trace_parsed found = row->parse(row, line, state, &parsed);
+        look->lines_count++;
+        look->fits_count += found != TRACE_BAD;
+        if (found == TRACE_SUMMARY)
+            break;
+        if (found == TRACE_REQUEST)
+            evidence_add(&look->evidence, row, &state->units, &parsed,
+                         trace->settings.capacity_bytes);
     }
-    if (status < 0)
-        return status;
-    trace->look.decided = true;
-    if (fseek(trace->file, 0, SEEK_SET))
-        return fault_set(why, FAULT_OPEN, -errno,
-                         "%s cannot be read twice: --format= says what it is",
-                         trace->path);
-    memset(&trace->counts, 0, sizeof(trace->counts));
-    if (trace->settings.format == TRACE_AUTO) {
-        trace->row = best_format(fits, lines_count);
-        if (!trace->row)
-            return fault_set(why, FAULT_OPEN, -EINVAL,
-                             "%s: %s of a format known here (disksim, spc, "
-                             "msr, blkparse)",
-                             trace->path,
-                             lines_count ? "its first lines are not"
-                                         : "it is empty, not");
+    lines_again(trace->lines);
+    return status < 0 ? status : 0;
+}
+
+/* Which format can read the most of the first lines? NULL: none reads half. */
+static int choose_row(struct trace *trace, struct fault *why)
+{
+    struct look look;
+    unsigned most = 0, lines_count = 0;
+    char names[200];
+
+    for (const struct trace_format_row *row = trace_formats; row->name; row++) {
+        int error = look_as(trace, row, &look, why);
+        if (error)
+            return error;
+        if (look.fits_count > most && 2 * look.fits_count >= look.lines_count) {
+            most = look.fits_count;
+            trace->row = row;
+        }
+        if (look.lines_count > lines_count)
+            lines_count = look.lines_count;
     }
+    if (trace->row)
+        return 0;
+    return fault_set(why, FAULT_OPEN, -EINVAL,
+                     "%s: %s of a format known here (%s)", trace->path,
+                     lines_count ? "its first lines are not"
+                                 : "it is empty, not",
+                     trace_format_names(names, sizeof(names)));
+}
+
+static char *tell(struct trace *trace)
+{
+    return trace->told[trace->told_count++];
+}
+
+/* What the first lines said is kept; where they had come to is not. */
+static void decide(struct trace *trace, const struct trace_units *units)
+{
+    struct trace_state *state = &trace->state;
+
+    state->units = *units;
+    state->decided = true;
+    state->fraction_digits = 0;
+    trace->has_times = state->version != 2 || state->waits;
+    state->version = 0;
+    state->clock_ns = 0;
+    if (state->seen_at == '\0')
+        state->seen_at = 'Q';
+    if (state->seen_at == 'C')
+        snprintf(tell(trace), TOLD_BYTES,
+                 "each request is sent when it was recorded as complete: when "
+                 "it began is not there");
+    if (state->files.are_many)
+        snprintf(tell(trace), TOLD_BYTES,
+                 "files have no place on a drive: each GiB of one lies where "
+                 "the next is free when it is first touched");
+}
+
+static int look(struct trace *trace, struct fault *why)
+{
+    struct trace_units units;
+    struct look look;
+    int error = 0;
+
+    trace->row = NULL;
+    if (trace->settings.format)
+        trace->row = find_row(trace->settings.format);
+    else if (trace->settings.blkparse_format)
+        trace->row = find_row("blkparse");
+    if (!trace->row)
+        error = choose_row(trace, why);
+    if (!error)
+        error = look_as(trace, trace->row, &look, why);
+    if (!error)
+        error = evidence_decide(&look.evidence, trace->path, trace->row,
+                                &trace->settings, &trace->state, &units,
+                                trace->told[0], TOLD_BYTES, why);
+    if (error)
+        return error;
+    trace->told_count = trace->told[0][0] != '\0';
+    decide(trace, &units);
     return 0;
 }
 
 int trace_open(const char *path, const struct trace_settings *settings,
                struct trace **result, struct fault *why)
 {
-    struct stat status = {.st_mode = 0};
     struct trace *trace = calloc(1, sizeof(*trace));
 
-    if (!trace || !(trace->path = strdup(path))) {
+    if (!trace || !(trace->path = strdup(
+                        strcmp(path, "-") == 0 ? "standard input" : path))) {
         trace_close(trace);
         return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for a trace");
     }
     trace->settings = *settings;
-    trace->file = fopen(path, "re");
-    int error = trace->file ? 0 : -errno;
-    if (!error && fstat(fileno(trace->file), &status) == 0 &&
-        S_ISDIR(status.st_mode))
-        error = -EISDIR;
-    if (error) {
-        trace_close(trace);
-        return fault_set(why, FAULT_OPEN, error, "cannot open the trace %s: %s",
-                         path, strerror(-error));
-    }
-    for (const struct trace_format_row *row = trace_formats; row->name; row++)
-        if (row->format == settings->format)
-            trace->row = row;
-    if (settings->format != TRACE_AUTO && !S_ISREG(status.st_mode))
-        trace->look = (struct trace_look){.decided = true, .queued = true};
-    else
+    int error = lines_open(path, &trace->lines, why);
+    if (!error)
         error = look(trace, why);
     if (error) {
         trace_close(trace);
         return error;
     }
-    if (S_ISREG(status.st_mode))
-        trace->counts.size_bytes = (uint64_t)status.st_size;
     *result = trace;
     return 0;
 }
@@ -190,33 +228,63 @@ void trace_close(struct trace *trace)
 {
     if (!trace)
         return;
-    if (trace->file)
-        fclose(trace->file);
+    lines_close(trace->lines);
     free(trace->path);
     free(trace);
 }
 
-enum trace_format trace_format_of(const struct trace *trace)
+const char *trace_format_of(const struct trace *trace)
 {
-    return trace->row->format;
+    return trace->row->name;
+}
+
+const char *trace_told(const struct trace *trace, size_t index)
+{
+    return index < trace->told_count ? trace->told[index] : NULL;
+}
+
+bool trace_has_times(const struct trace *trace)
+{
+    return trace->has_times;
 }
 
 void trace_counts(const struct trace *trace, struct trace_counts *counts)
 {
     *counts = trace->counts;
+    if (!trace->lines)
+        return;
+    counts->lines_count = lines_count(trace->lines);
+    counts->read_bytes = lines_bytes(trace->lines);
+    counts->size_bytes = lines_size_bytes(trace->lines);
+}
+
+char *trace_devices(const struct trace *trace, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (uint64_t i = 0; i < trace->counts.devices_count; i++) {
+        int more = snprintf(text + used, size - used, "%s%s", i ? " " : "",
+                            trace->devices[i]);
+        if (more > 0 && used + (size_t)more < size)
+            used += (size_t)more;
+    }
+    return text;
 }
 
 /* ---- requests ---------------------------------------------------------- */
 
 static void note_device(struct trace *trace, const char *device)
 {
-    uint64_t hash = random_hash(device);
+    uint64_t count = trace->counts.devices_count;
 
-    for (uint64_t i = 0; i < trace->counts.devices_count; i++)
-        if (trace->devices[i] == hash)
+    for (uint64_t i = count; i-- > 0;)
+        if (strcmp(trace->devices[i], device) == 0)
             return;
-    if (trace->counts.devices_count < TRACE_DEVICES_MAX)
-        trace->devices[trace->counts.devices_count++] = hash;
+    if (count < TRACE_DEVICES_MAX) {
+        memcpy(trace->devices[count], device, TRACE_DEVICE_BYTES);
+        trace->counts.devices_count++;
+    }
 }
 
 /* False: there is nothing in it to send. */
@@ -247,9 +315,17 @@ static bool take(struct trace *trace, const struct trace_line *line,
     *request = (struct trace_request){
         .arrive_ns = trace->last_ns - trace->first_ns,
         .operation = line->operation,
+        .fua = line->fua,
         .offset_bytes = line->operation == FLASH_FLUSH ? 0 : first,
         .length_bytes = line->operation == FLASH_FLUSH ? 0 : end - first};
     trace->counts.requests_count++;
+    trace->counts.zones_count += trace->state.zones;
+    if (line->flush_first) {
+        trace->pending = *request;
+        trace->has_pending = true;
+        *request = (struct trace_request){.arrive_ns = request->arrive_ns,
+                                          .operation = FLASH_FLUSH};
+    }
     return true;
 }
 
@@ -259,10 +335,50 @@ static bool fits(const struct trace_line *line)
            line->length_bytes <= address_most_bytes;
 }
 
+/* 1: a request; 0: none in this line; -errno. */
+static int take_line(struct trace *trace, const char *text,
+                     struct trace_request *request, struct fault *why)
+{
+    struct trace_line line;
+    enum trace_parsed parsed =
+        trace->row->parse(trace->row, text, &trace->state, &line);
+
+    switch (parsed) {
+    case TRACE_REQUEST:
+        if (fits(&line))
+            return take(trace, &line, request);
+        break;
+    case TRACE_OTHER:
+        return 0;
+    case TRACE_ZONE:
+        trace->counts.zones_left_count++;
+        return 0;
+    case TRACE_STACKED:
+        trace->counts.stacked_count++;
+        return 0;
+    case TRACE_SUMMARY:
+        trace->ended = true;
+        return 0;
+    case TRACE_BAD:
+        break;
+    }
+    if (parsed == TRACE_BAD && lines_count(trace->lines) == 1 &&
+        trace_is_header(text))
+        return 0;
+    if (!trace->settings.lenient)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s:%" PRIu64 ": expected %s, not '%.80s'",
+                         trace->path, lines_count(trace->lines),
+                         trace->row->expected, text);
+    trace->counts.malformed_count++;
+    return 0;
+}
+
 int trace_next(struct trace *trace, struct trace_request *request, bool *end,
                struct fault *why)
 {
-    int status;
+    char *text;
+    int status = 1;
 
     *end = false;
     if (trace->make) {
@@ -270,31 +386,20 @@ int trace_next(struct trace *trace, struct trace_request *request, bool *end,
         trace->counts.requests_count += !*end;
         return 0;
     }
-    while (!trace->ended && (status = read_line(trace, why)) != 0) {
-        struct trace_line line;
-        if (status < 0)
-            return status;
-        if (says_nothing(trace->line))
-            continue;
-        enum trace_parsed parsed =
-            trace->row->parse(trace->line, &trace->look, &line);
-        if (parsed == TRACE_REQUEST && fits(&line)) {
-            if (take(trace, &line, request))
-                return 0;
-        } else if (parsed == TRACE_SUMMARY) {
-            trace->ended = true;
-        } else if (parsed == TRACE_BAD || parsed == TRACE_REQUEST) {
-            if (parsed == TRACE_BAD && trace->counts.lines_count == 1 &&
-                trace_is_header(trace->line))
-                continue;
-            if (!trace->settings.lenient)
-                return fault_set(why, FAULT_OPEN, -EINVAL,
-                                 "%s:%" PRIu64 ": expected %s, not '%.80s'",
-                                 trace->path, trace->counts.lines_count,
-                                 trace->row->expected, trace->line);
-            trace->counts.malformed_count++;
-        }
+    if (trace->has_pending) {
+        *request = trace->pending;
+        trace->has_pending = false;
+        trace->counts.requests_count++;
+        return 0;
     }
-    *end = true;
-    return 0;
+    while (!trace->ended &&
+           (status = lines_next(trace->lines, &text, why)) > 0) {
+        if (says_nothing(text))
+            continue;
+        status = take_line(trace, text, request, why);
+        if (status != 0)
+            return status < 0 ? status : 0;
+    }
+    *end = status >= 0;
+    return status < 0 ? status : 0;
 }
