@@ -7,7 +7,6 @@
  *   f flags, decimal or 0x..., whose lowest bit is set for a read
  *   * more columns may follow
  */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,15 +16,16 @@
 static bool to_kind(char letter, const char *field,
                     enum flash_operation *operation)
 {
-    const bool hexadecimal = strncasecmp(field, "0x", 2) == 0;
+    const bool hexadecimal =
+        field[0] == '0' && (field[1] == 'x' || field[1] == 'X');
     uint64_t bits;
     bool reads;
 
     switch (letter) {
     case 'k':
-        reads = strcasecmp(field, "r") == 0 || strcasecmp(field, "read") == 0;
-        if (!reads && strcasecmp(field, "w") != 0 &&
-            strcasecmp(field, "write") != 0)
+        reads = (field[0] | 0x20) == 'r'; /* in lower case */
+        if ((!reads && (field[0] | 0x20) != 'w') ||
+            (field[1] && strcasecmp(field, reads ? "read" : "write") != 0))
             return false;
         break;
     case 'b':
@@ -46,11 +46,15 @@ static bool to_kind(char letter, const char *field,
 /* The parts of a device's name are told apart by a comma, as in "8,16". */
 static bool add_device(struct trace_line *parsed, const char *field)
 {
-    char name[TRACE_DEVICE_BYTES];
-    int length = snprintf(name, sizeof(name), "%s%s%s", parsed->device,
-                          parsed->device[0] ? "," : "", field);
+    char *end = parsed->device + strlen(parsed->device);
+    size_t length = strlen(field);
 
-    return (size_t)length < sizeof(name) && set_device(parsed, name);
+    if (end > parsed->device)
+        *end++ = ',';
+    if (length >= (size_t)(parsed->device + TRACE_DEVICE_BYTES - end))
+        return false;
+    memcpy(end, field, length + 1);
+    return true;
 }
 
 static bool take_column(char letter, const char *field,
@@ -93,7 +97,7 @@ enum trace_parsed parse_columns(const struct trace_format_row *row,
     const char *letter = row->columns;
     char field[FIELD_MAX_BYTES];
 
-    memset(parsed, 0, sizeof(*parsed));
+    *parsed = (struct trace_line){.device = ""};
     for (; *letter && *letter != '*'; letter++) {
         const bool is_there = next_field(&line, row->separator, field);
         if (*letter != '-' && /* which may be empty */

@@ -34,6 +34,9 @@ bool to_number(const char *text, unsigned base, uint64_t *number)
 
     if (!*text)
         return false;
+    for (unsigned i = 0; base == 10 && i < 18 && isdigit((unsigned char)*text);
+         i++) /* as many fit */
+        value = value * 10 + (uint64_t)(*text++ - '0');
     for (; *text; text++) {
         int c = tolower((unsigned char)*text);
         if (!isxdigit(c))
