@@ -457,7 +457,7 @@ static const struct edit {
     unsigned line;
     const char *words;
 } edits[] = {
-    {"# ssdprobe samples", "# other", 1, "not a file of samples"},
+    {"# ssdprobe samples", "# other", 1, "not a file of samples, nor output"},
     {"format_version=1.2", "format_version=2.0", 2, "version 1.0 to 1.2"},
     {"format_version=1.2", "format_version=1.3", 2, "version 1.0 to 1.2"},
     {"format_version=1.2", "format_version=1.1", HEADER_LINES, "columns"},
@@ -597,7 +597,7 @@ START_TEST(files_that_are_no_samples_are_refused)
     struct fault why;
 
     expect_refusal("", 0, 1, "empty");
-    expect_refusal("\n", 1, 1, "not a file of samples");
+    expect_refusal("\n", 1, 1, "not a file of samples, nor output");
     expect_refusal("\0\0\0\0", 4, 1, "0x00");
     memset(text, 'x', sizeof(text));
     expect_refusal(text, sizeof(text), 1, "longer than");

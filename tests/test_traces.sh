@@ -229,7 +229,7 @@ done <<'END'
 blkparse.txt|s/ Q  RA 2048 + 256/ Q  RA 2048 + x/|hurt:4: expected MAJOR,MINOR
 blkparse.txt|s/ FWFSM / QQ /|hurt:2: expected
 ftrace.txt|s/ 779 + 16/ 779 - 16/|hurt:7: expected
-perf.txt|s/19654.924415/19654.92/|hurt:2: expected
+perf.txt|s/1234.924415/1234.92/|hurt:2: expected
 biosnoop.txt|s/52019848/x/|hurt:3: expected
 fio-v3.iolog|s/sync 0 0/fsync 0 0/|hurt:6: expected
 fio-v3.iolog|s/version 3/version 4/|its first lines

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -13,7 +14,9 @@
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/infer/flashbench/flashbench.h"
+#include "lib/base/visible.h"
 #include "lib/infer/csv/sample_csv.h"
+#include "lib/infer/results/results.h"
 #include "lib/report/markdown.h"
 #include "lib/session/run/session.h"
 #include "probes/probes.h"
@@ -21,6 +24,8 @@
 /* Neither the digest, which shows edits, nor what is checked at the end of a
  * run is there: whether the drive kept its speed, and had been written. */
 static const double cut_confidence = 0.75;
+
+enum { FOLDER_FILES_MAX = 4096 };
 
 struct device_info infer_device(const struct csv_rows *rows)
 {
@@ -261,25 +266,117 @@ static int infer_samples(struct invocation *invocation, const char *path,
     return error;
 }
 
-/* One file: its report, and its part of the document. */
+/* One file: its report, and its part of the document. What another tool
+ * measured is collected: all of it is of one drive. */
 static int infer_file(struct invocation *invocation, const char *path,
-                      struct recording *recording, struct fault *why)
+                      struct recording *recording, struct results *results,
+                      struct fault *why)
 {
     bool several = invocation->given->operands_count > 1;
-    bool is_flashbench = false;
+    bool is_flashbench = false, is_result = false;
     struct flashbench table;
 
     recording->status = 0;
     signals_begin_wait();
     int error = signals_end_wait(
         flashbench_read(path, &table, &is_flashbench, why), why);
-    if (!error && !is_flashbench)
-        return infer_samples(invocation, path, recording, why);
+    if (!error && !is_flashbench) {
+        signals_begin_wait();
+        error =
+            signals_end_wait(results_read(path, results, &is_result, why), why);
+        if (error || is_result)
+            recording->status = invocation_status(
+                error, why, &recording->findings, demand_of(invocation));
+        return error || is_result
+                   ? error
+                   : infer_samples(invocation, path, recording, why);
+    }
     if (!error)
         infer_flashbench(&invocation->output, several ? path : NULL, &table,
                          demand_of(invocation), recording);
     flashbench_free(&table);
     return error;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A folder of results is of one drive; what else is in it is counted. */
+static int infer_folder(struct output *output, const char *path,
+                        struct results *results, struct fault *why)
+{
+    struct dirent **entries = NULL;
+    char *names[FOLDER_FILES_MAX], text[PATH_MAX];
+    int error = 0, others = 0, count = 0;
+    const int found = scandir(path, &entries, NULL, NULL);
+
+    for (int i = 0; i < found; i++) {
+        struct stat status;
+        snprintf(text, sizeof(text), "%s/%s", path, entries[i]->d_name);
+        free(entries[i]);
+        if (stat(text, &status) == 0 && S_ISREG(status.st_mode) &&
+            count < FOLDER_FILES_MAX && (names[count] = strdup(text)))
+            count++;
+    }
+    free(entries);
+    qsort(names, (size_t)count, sizeof(names[0]), compare_names);
+    for (int i = 0; i < count; i++) {
+        bool is_result = false;
+        if (!error)
+            error = results_read(names[i], results, &is_result, why);
+        others += !error && !is_result;
+        free(names[i]);
+    }
+    if (!error && count == others)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%.200s holds no result of a tool that is known here; "
+                         "a run directory is read by 'ssdprobe report'",
+                         path);
+    snprintf(text, sizeof(text),
+             "%d of %d files in %.200s are no results, and were left out",
+             others, count, path);
+    if (others && !error)
+        output_message(output, "note", text);
+    return error;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* What the results of other tools say together. */
+static void put_results(struct invocation *invocation,
+                        const struct results *results,
+                        struct recording *recording)
+{
+    const struct fault none = {FAULT_NONE, ""};
+    const struct report report = {.findings = &recording->findings};
+    const struct origin origin = {NULL, NULL, NULL};
+    char text[RESULT_NOTE_BYTES];
+
+    if (results->points_count + results->notes_count == 0 &&
+        !results->capacity.kind[0])
+        return;
+    results_infer(results, &recording->findings);
+    if (results->is_of_many)
+        output_message(&invocation->output, "warning",
+                       "the files name different devices; all results together "
+                       "are taken for those of one drive");
+    for (size_t i = 0; i < results->notes_count; i++)
+        output_message(&invocation->output, "note",
+                       text_visible(results->notes[i], text, sizeof(text)));
+    if (recording->findings.count > 0)
+        put_report(&invocation->output, &report, &origin);
+    else if (results->notes_count == 0)
+        output_message(&invocation->output, "note",
+                       "no finding follows from these results");
+    recording->status = invocation_status(0, &none, &recording->findings,
+                                          demand_of(invocation));
 }
 
 /* Where standard input is read from, by its name as a file. */
@@ -390,6 +487,7 @@ int command_infer(const struct options_given *asked)
     struct options_given named = *asked;
     const struct options_given *given = &named;
     struct recording *recording = calloc(1, sizeof(*recording));
+    struct results results = {.points = NULL};
     int worst = 0, status;
     int error = invocation_begin(&invocation, given, &why);
 
@@ -401,10 +499,20 @@ int command_infer(const struct options_given *asked)
         error = -ENOMEM;
     invocation.output.text_done = true;
     for (int i = 0; i < given->operands_count && !error; i++) {
-        error = infer_file(&invocation, given->operands[i], recording, &why);
+        const char *path = given->operands[i];
+        recording->status = 0;
+        error = is_folder(path)
+                    ? infer_folder(&invocation.output, path, &results, &why)
+                    : infer_file(&invocation, path, recording, &results, &why);
         status = recording->status;
         worst = status > worst ? status : worst;
     }
+    if (!error) {
+        recording->status = 0;
+        put_results(&invocation, &results, recording);
+        worst = recording->status > worst ? recording->status : worst;
+    }
+    results_free(&results);
     status = error ? invocation_fail(&invocation, error, &why)
                    : invocation_end(&invocation, worst);
     free(recording);

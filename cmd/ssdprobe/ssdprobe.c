@@ -55,7 +55,8 @@ static const struct command_row commands[] = {
     {.name = "infer",
      .arguments = "[FILE...]",
      .help = "Infer findings again from recorded samples: files of --csv, or "
-             "output of flashbench (-a, --open-au, -f); '-', or a pipe, is the "
+             "output of flashbench, fio, f3, ioping and other tools, of which "
+             "all files, or a folder, are one drive; '-', or a pipe, is the "
              "standard input; needs no drive",
      .bit = COMMAND_INFER,
      .operands_min = 0,

@@ -23,7 +23,7 @@ static enum trace_parsed parse_rwbs(const char *letters,
     letters += parsed->flush_first;
     zone = letters[0] == 'Z';
     switch (zone ? letters[1] : letters[0]) {
-    case 'R': /* of zones, a reset: what is there is given up */
+    case 'R': /* a reset of a zone gives up its data */
         parsed->operation = zone ? FLASH_DISCARD : FLASH_READ;
         break;
     case 'A': /* an append, where it came to be */

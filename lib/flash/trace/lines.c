@@ -120,7 +120,7 @@ void lines_close(struct lines *lines)
     free(lines);
 }
 
-/* Puts back what the end of the last line replaced. */
+/* Restores the byte that ended the last line. */
 static void mend(struct lines *lines)
 {
     if (lines->cut_at < BUFFER_BYTES)

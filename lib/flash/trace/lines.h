@@ -31,7 +31,7 @@ void lines_again(struct lines *lines);
 
 uint64_t lines_count(const struct lines *lines);
 uint64_t lines_bytes(const struct lines *lines); /* of those */
-/* Of the whole text; 0: not known. */
+/* That the whole text has; 0: not known. */
 uint64_t lines_size_bytes(const struct lines *lines);
 
 #endif

@@ -44,7 +44,7 @@ struct trace_units {
 struct trace_settings {
     const char *format;          /* a name; NULL: by the first lines */
     const char *blkparse_format; /* what blkparse -f was given; NULL: nothing */
-    struct trace_units units;    /* in place of those of the format */
+    struct trace_units units;    /* instead of those of the format */
     const char *device;          /* only requests to it; NULL: all */
     bool lenient;                /* malformed lines are counted, not errors */
     bool timeless;               /* nobody will ask when */

@@ -229,8 +229,9 @@ static int read_version(struct reader *reader)
 static int read_header(struct reader *reader, struct csv_header *header)
 {
     int error = expect_line(reader, CSV_TITLE,
-                            "this is not a file of samples written by "
-                            "ssdprobe --csv");
+                            "this is not a file of samples, nor output of a "
+                            "tool that is known here (fio, f3, ioping and "
+                            "others)");
     if (!error)
         error = read_version(reader);
     bool pending = false; /* a line that an optional field left */

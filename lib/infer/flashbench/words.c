@@ -112,8 +112,14 @@ void flashbench_clean(char *text)
         } else if (*text == '\240' && (to == start || is_ascii(to[-1]))) {
             *to++ = ' '; /* Latin-1 */
             text++;
-        } else
-            *to++ = *text++;
+        } else {
+            /* "1,2ms", as where a comma is the decimal mark */
+            const bool is_mark = *text == ',' && to > start &&
+                                 isdigit((unsigned char)to[-1]) &&
+                                 isdigit((unsigned char)text[1]);
+            *to++ = is_mark ? '.' : *text;
+            text++;
+        }
     }
     *to = '\0';
 }

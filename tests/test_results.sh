@@ -1,0 +1,225 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# test_results.sh SOURCE BUILD: what other tools measured is read with the right
+# values; what it cannot tell is said; what is damaged is refused.
+set -u
+
+source_dir=$(cd -- "$1" && pwd)
+ssdprobe=$(cd -- "$2" && pwd)/ssdprobe
+results=$source_dir/tests/recordings/results
+# shellcheck source=tests/checks.sh
+. "$source_dir/tests/checks.sh"
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+cd -- "$work" || exit 1
+
+# 'parameter=value@confidence;', or =? or =?>=least where it is open.
+findings_of() # FILE...
+{
+    "$ssdprobe" infer --json "$@" 2>err | jq -r '.findings[] |
+        "\(.parameter)=" + (if .verdict == "found"
+            then "\(.value)@\(.confidence)"
+            else "?" + (if .low then ">=\(.low)" else "" end) end) + ";"' |
+        tr -d '\n'
+}
+
+says() # WANTED FILE...
+{
+    local wanted=$1 found
+    shift
+    found=$(findings_of "$@")
+    [[ $found == "$wanted" ]] || { echo "$found" && cat err && return 1; }
+}
+
+# notes TEXT FILE...: exit status 0, and a note with the text.
+notes()
+{
+    local text=$1
+    shift
+    "$ssdprobe" infer "$@" >out 2>err || { cat err && return 1; }
+    cat err
+    grep -F 'ssdprobe: note: ' err | grep -qF -- "$text" && ! grep -q -- --csv err
+}
+
+refused() # TEXT FILE...
+{
+    local text=$1 status
+    shift
+    "$ssdprobe" infer "$@" >out 2>err
+    status=$?
+    cat err
+    ((status == 2)) && grep -qF -- "$text" err && ! grep -q -- --csv err
+}
+
+## What each result says, and with which confidence.
+while IFS='|' read -r file wanted; do
+    check "$file" says "$wanted" "$results/$file"
+    tr -d '\r' <"$results/$file" | sed '1s/^/\xef\xbb\xbf/; s/$/\r/' >bom
+    check "$file with BOM and CRLF" says "$wanted" bom
+    check "$file through a pipe, compressed" bash -c \
+        '[[ $(gzip -c "$2" | "$1" infer --json - | jq ".findings | length") == \
+            "$3" ]]' _ "$ssdprobe" "$results/$file" \
+        "$(grep -o ';' <<<"$wanted" | wc -l)"
+done <<'END'
+fio-980pro-4k-1.json|random_read=54017@0.9;nand_type=?;
+fio-980pro-4k-8.json|random_read_rate=?>=95526;
+fio-980pro-4k-128.json|random_read_rate=373014@0.9;
+fio-sync.json|fua_time=884243@0.9;
+fio-text.txt|random_read_rate=?>=30600;
+fio-lat.log|random_read=76910@0.6;
+f3probe.txt|capacity_kind=genuine@0.95;real_capacity=16106127360@0.95;
+f3probe-fake.txt|capacity_kind=drops@0.99;real_capacity=8053063680@0.99;
+f3read.txt|capacity_kind=?;real_capacity=?>=1073741824;sequential_read_rate=295635517@0.9;
+f3read-fake.txt|capacity_kind=wraps@0.99;real_capacity=1073741824@0.9;sequential_read_rate=19860029@0.9;
+f3write.txt|sequential_write_rate=635353170@0.9;
+h2testw.txt|capacity_kind=genuine@0.95;sequential_read_rate=19188941@0.9;sequential_write_rate=9458156@0.9;
+h2testw-fake.txt|capacity_kind=wraps@0.99;real_capacity=8589934592@0.9;sequential_read_rate=18350080@0.9;sequential_write_rate=12582912@0.9;
+h2testw-deutsch.txt|capacity_kind=genuine@0.95;sequential_read_rate=19188941@0.9;sequential_write_rate=9458156@0.9;
+h2testw-deutsch-fake.txt|capacity_kind=drops@0.99;real_capacity=8589934592@0.9;sequential_read_rate=18350080@0.9;sequential_write_rate=12582912@0.9;
+capacitytester.txt|capacity_kind=genuine@0.95;
+capacitytester-fake.txt|capacity_kind=drops@0.99;
+pg_test_fsync.txt|fua_time=854288@0.75;
+etcd.txt|fua_time=900000@0.75;
+ioping.txt|random_read=100600@0.6;
+iozone.txt|sequential_read_rate=41943040@0.9;sequential_write_rate=20971520@0.9;random_read=500000@0.9;random_write=976563@0.9;
+dd.txt|sequential_write_rate=134217728@0.9;
+hdparm.txt|sequential_read_rate=524288000@0.9;
+crystaldiskmark.txt|sequential_read_rate=7100000000@0.9;sequential_write_rate=6000000000@0.9;random_read_rate=1000000@0.9;random_read=50000@0.9;random_write=16380@0.9;
+kdiskmark.txt|sequential_read_rate=52429000@0.9;sequential_write_rate=83886000@0.9;random_read=10000000@0.9;
+END
+iconv -t UTF-16 "$results/crystaldiskmark.txt" >utf16
+check "UTF-16, as CrystalDiskMark saves it" says \
+    "$(findings_of "$results/crystaldiskmark.txt")" utf16
+
+## What a format cannot tell is said by its name.
+while IFS='|' read -r file text; do
+    check "$file: $text" notes "$text" "$results/$file"
+    check "$file: no finding" says '' "$results/$file"
+done <<'END'
+fio-terse.txt|terse output does not say whether requests were random
+iostat.txt|iostat has averages of a second or longer
+smart-log.txt|smart-log says how worn and how warm a drive is (3 % of its life
+smartctl.json|smartctl says how worn and how warm a drive is (3 % of its life
+END
+while IFS='|' read -r file change text; do
+    sed -- "$change" "$results/$file" >other
+    check "$file with $change" notes "$text" other
+    check "and no finding" says '' other
+done <<'END'
+fio-980pro-4k-1.json|s/randread/randrw/|mixes kinds of requests (randrw)
+fio-980pro-4k-1.json|s/"error" : 0/"error" : 5/|ended with an error
+fio-lat.log|s/, [0-9]*, 0$//|does not say where requests were (log_offset=1
+fio-lat.log|10q|fewer than 20
+ioping.txt|/<<</d|ioping was quiet (-q)
+ioping.txt|s/<<</>>>/|whether its writes were synced (-Y)
+iozone.txt|/Output is in/d|iozone's unit is not there
+dd.txt|1d|whether past the page cache it does not say
+dd.txt|s/oflag=direct//|whether past the page cache it does not say
+hdparm.txt|/disk reads/d|hdparm -T reads from memory alone
+capacitytester-fake.txt|/Verification/d|ended without comparing data
+f3probe.txt|/Good news/,$d|it may be cut off
+END
+sed '/O_DIRECT/d' "$results/iozone.txt" >cached
+check "iozone through the page cache: no finding" says '' cached
+sed 's/"direct" : "1"/"direct" : "0"/' "$results/fio-980pro-4k-1.json" >cached
+check "fio through the page cache: no finding" says '' cached
+sed 's/Only 31450 of/Only 4461 of/' "$results/h2testw.txt" >part
+check "a part of a drive says nothing of all of it" says \
+    'capacity_kind=?;real_capacity=?>=4677697536;sequential_read_rate=19188941@0.9;sequential_write_rate=9458156@0.9;' \
+    part
+sed 's/^Free space: 230.02 GB/Free space: 0.00 Byte/' "$results/f3write.txt" \
+    >filled
+check "f3write filled it, f3read read it" says \
+    'capacity_kind=genuine@0.95;sequential_read_rate=295635517@0.9;sequential_write_rate=635353170@0.9;' \
+    filled "$results/f3read.txt"
+check "a test that lost data outweighs one that did not" bash -c \
+    '"$1" infer "$2/h2testw.txt" "$2/f3read-fake.txt"; (($? == 9))' _ \
+    "$ssdprobe" "$results"
+
+## Damaged results.
+while IFS='|' read -r file change text; do
+    sed -- "$change" "$results/$file" >hurt
+    check "$file with $change" refused "$text" hurt
+done <<'END'
+fio-980pro-4k-1.json|60,$d|hurt:60: fio's document is damaged or cut off
+fio-980pro-4k-1.json|s/"jobs"/"jops"/|fio's document has no list of jobs
+fio-text.txt|1d|has no line with 'rw='
+fio-text.txt|/IOPS=/d|has no rate; it may be cut off
+fio-lat.log|9s/, 0, /, 7, /|hurt:9: expected TIME, LATENCY
+f3probe-fake.txt|/Announced/d|f3probe's sizes in blocks are missing
+f3probe-fake.txt|s/15728640 blocks/95728640 blocks/|do not fit each other
+f3read.txt|s/(2097152 sectors)//|f3read's counts of sectors are missing
+h2testw-fake.txt|/DATA LOST/d|h2testw's counts of sectors are missing
+pg_test_fsync.txt|s/ops.sec/x/|rates of one 8 kB write are missing
+etcd.txt|s/} 960/} 700/|etcd's buckets must rise
+etcd.txt|/_sum/d|etcd's histogram has no _sum
+ioping.txt|s/avg.max.mdev = .*/avg\/max\/mdev = 5/|expected 'min/avg/max/mdev
+crystaldiskmark.txt|s/7000.000 MB.s/x/|hurt:9: expected 'MB/s'
+dd.txt|s/67108864 bytes/x bytes/|expected dd's
+hdparm.txt|s/= 500.00/=/|expected hdparm's
+END
+
+## A set of files is one drive.
+check "depths together have a plateau" says \
+    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
+    "$results"/fio-980pro-4k-{1,8,64,128}.json
+mkdir folder
+cp "$results"/fio-980pro-4k-* folder
+echo x >folder/LICENSE
+check "as has a folder" says \
+    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
+    folder
+check "what else is in it is counted" notes '1 of 5 files in folder are no' \
+    folder
+sed 's/nvme5n1/sdb/' "$results/fio-980pro-4k-8.json" >another
+check "other devices among them are said" bash -c \
+    '"$1" infer "$2" another 2>&1 | grep -q "files name different devices"' _ \
+    "$ssdprobe" "$results/fio-980pro-4k-1.json"
+mkdir nothing
+check "a folder without results" refused 'holds no result of a tool' nothing
+# Two kinds of reads of a 980 PRO, as anyone can see in its percentiles.
+check "modes of latency" bash -c '"$1" infer -v "$2" | tr -s "\n " " " |
+    grep -q "about 30 % take 20.4 us to 25.5 us and the others take 59.1 us"' _ \
+    "$ssdprobe" "$results/fio-980pro-4k-1.json"
+
+## flashbench, where a comma is the decimal mark.
+sed 's/\([0-9]\)\.\([0-9]\)/\1,\2/g' \
+    "$source_dir/tests/recordings/flashbench-card5.txt" >comma
+check "flashbench with decimal commas" cmp \
+    <("$ssdprobe" infer -v comma) \
+    <("$ssdprobe" infer -v "$source_dir/tests/recordings/flashbench-card5.txt")
+
+## Bytes that nobody meant: no crash, no hang, a sentence or a report.
+fuzz()
+{
+    python3 - "$results" "$ssdprobe" <<'PYTHON'
+import glob, os, random, subprocess, sys
+
+dice = random.Random(44)
+for path in sorted(glob.glob(os.path.join(sys.argv[1], "*"))):
+    text = open(path, "rb").read()
+    for _ in range(8):
+        bytes_ = bytearray(text)
+        for _ in range(dice.randrange(1, 8)):
+            at = dice.randrange(len(bytes_))
+            what = dice.randrange(4)
+            if what == 0:
+                bytes_[at] = dice.randrange(256)
+            elif what == 1:
+                del bytes_[at:at + dice.randrange(60)]
+            elif what == 2:
+                bytes_[at:at] = bytes_[at:at + 40] * dice.randrange(40)
+            else:
+                bytes_[at:at] = b"9" * dice.randrange(40)
+            bytes_ = bytes_ or bytearray(b"x")
+        run = subprocess.run([sys.argv[2], "infer", "--json", "-"],
+                             input=bytes(bytes_), capture_output=True,
+                             timeout=60)
+        if run.returncode not in (0, 2, 9):
+            sys.exit("%s: %d %r %r" % (path, run.returncode, run.stderr,
+                                       bytes(bytes_)))
+PYTHON
+}
+check "changed bytes" fuzz
+
+summary
