@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # test_results.sh SOURCE BUILD: what other tools measured is read with the right
 # values; what it cannot tell is said; what is damaged is refused.
+# shellcheck disable=SC2016 # what bash -c is given, it expands itself
 set -u
 
 source_dir=$(cd -- "$1" && pwd)
@@ -135,6 +136,23 @@ check "f3write filled it, f3read read it" says \
 check "a test that lost data outweighs one that did not" bash -c \
     '"$1" infer "$2/h2testw.txt" "$2/f3read-fake.txt"; (($? == 9))' _ \
     "$ssdprobe" "$results"
+
+## As other versions print it.
+while IFS='|' read -r file change wanted; do
+    sed -E -- "$change" "$results/$file" >version
+    check "$file with $change" says "$wanted" version
+done <<'END'
+f3probe-fake.txt|s/Usable/Real/|capacity_kind=drops@0.99;real_capacity=8053063680@0.99;
+crystaldiskmark.txt|/Mix/,$d;/1MiB/d;s/SEQ  128KiB.*:/Sequential :/;s/RND.*Q= 32.*:/Random 4KB (QD=32) :/;s/RND.*:/Random 4KB (QD=1) :/|sequential_read_rate=7100000000@0.9;random_read_rate=1000000@0.9;random_read=50000@0.9;random_write=16380@0.9;
+dd.txt|s/copied/kopiert/|sequential_write_rate=134217728@0.9;
+iozone.txt|s/ +/ /g|
+iozone.txt|s/8192/    /;s/8200/    /;s/40960/     /;s/40970/     /|sequential_write_rate=20971520@0.9;random_read=500000@0.9;random_write=976563@0.9;
+fio-sync.json|s/"lat_ns": /"old_ns": /|fua_time=887018@0.9;
+END
+{ echo 'fio: a warning' && cat "$results"/fio-980pro-4k-{1,8,64,128}.json; } >all
+check "documents behind each other" says \
+    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
+    all
 
 ## Damaged results.
 while IFS='|' read -r file change text; do

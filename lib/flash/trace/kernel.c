@@ -99,7 +99,9 @@ static bool parse_place(const char *line, const struct trace_state *state,
     if (!next_number(&line, ' ', &parsed->offset_bytes))
         return false;
     /* A completion of nothing has "SECTOR [0]". */
-    if (!next_field(&line, ' ', plus) || strcmp(plus, "+") != 0)
+    if (!next_field(&line, ' ', plus))
+        return false;
+    if (strcmp(plus, "+") != 0)
         return plus[0] == '[';
     if (!next_number(&line, ' ', &parsed->length_bytes))
         return false;
@@ -161,6 +163,13 @@ static bool is_seen(char action, struct trace_state *state)
     return action == state->seen_at;
 }
 
+/* "36 (12 01 00 00) [x]": a command of SCSI's own, with its bytes. */
+static bool is_command(const char *line)
+{
+    line += strspn(line, " \t0123456789");
+    return *line == '(';
+}
+
 static enum trace_parsed parse_action(char action, const char *letters,
                                       const char *line,
                                       struct trace_state *state,
@@ -169,6 +178,8 @@ static enum trace_parsed parse_action(char action, const char *letters,
     if (action == 'A')
         note_remap(line, parsed->device, state);
     if (!is_seen(action, state))
+        return TRACE_OTHER;
+    if (is_command(line))
         return TRACE_OTHER;
     if (!parse_place(line, state, parsed))
         return parse_rwbs(letters, parsed) == TRACE_OTHER ? TRACE_OTHER
@@ -263,8 +274,10 @@ static bool match_field(const char **pattern, const char **line,
     *line += strspn(*line, " ");
     char stop = **pattern == '\\' ? '\0' : **pattern;
     const bool joined = stop == '%'; /* no text between two of them */
+    const bool last = letter == 'C' && stop == '\0'; /* may hold blanks */
     size_t length = strchr(numbers, letter) || joined
                         ? strspn(*line, "0123456789")
+                    : last                ? strlen(*line)
                     : stop && stop != ' ' ? strcspn(*line, (char[]){stop, 0})
                                           : strcspn(*line, " ");
     if (length >= sizeof(field))

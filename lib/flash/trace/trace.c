@@ -132,7 +132,9 @@ static int choose_row(struct trace *trace, struct fault *why)
     if (trace->row)
         return 0;
     return fault_set(why, FAULT_OPEN, -EINVAL,
-                     "%s: %s of a format known here (%s)", trace->path,
+                     "%s: %s of a format known here (%s); what 'blkparse -f' "
+                     "printed needs --blkparse-format=",
+                     trace->path,
                      lines_count ? "its first lines are not"
                                  : "it is empty, not",
                      trace_format_names(names, sizeof(names)));
@@ -362,8 +364,7 @@ static int take_line(struct trace *trace, const char *text,
     case TRACE_BAD:
         break;
     }
-    if (parsed == TRACE_BAD && lines_count(trace->lines) == 1 &&
-        trace_is_header(text))
+    if (parsed == TRACE_BAD && !trace->has_first && trace_is_header(text))
         return 0;
     if (!trace->settings.lenient)
         return fault_set(why, FAULT_OPEN, -EINVAL,

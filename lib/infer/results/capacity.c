@@ -80,7 +80,8 @@ static int read_f3probe(const struct result_text *source)
 
     if (!good && !type)
         return 0; /* cut off */
-    if (!size_of(source->text, "*Usable* size:", &usable) ||
+    if ((!size_of(source->text, "*Usable* size:", &usable) &&
+         !size_of(source->text, "*Real* size:", &usable)) ||
         !size_of(source->text, "Announced size:", &announced) ||
         usable > announced)
         return RESULT_REFUSE(source, good ? good : type, "%s",

@@ -7,9 +7,10 @@
 
 static bool is_iostat(const char *text)
 {
-    return (strstr(text, "avg-cpu:") || strstr(text, "Device")) &&
-           (strstr(text, "%util") || strstr(text, "kB_read/s") ||
-            strstr(text, "MB_read/s"));
+    return strstr(text, "\"sysstat\"") ||
+           ((strstr(text, "avg-cpu:") || strstr(text, "Device")) &&
+            (strstr(text, "%util") || strstr(text, "kB_read/s") ||
+             strstr(text, "MB_read/s")));
 }
 
 static int read_iostat(const struct result_text *source)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,9 +170,12 @@ static void add_sync(struct json_object *sync, struct result_point *point)
     struct json_object *times = object_at(sync, "lat_ns");
     const double mean_ns = number_at(times, "mean");
 
-    point->synced = mean_ns > 0;
-    point->mean_ns += mean_ns;
+    point->synced = true;
     point->shares_count = 0;
+    if (mean_ns <= 0) /* an old fio's: the rate has both in it */
+        point->mean_ns = 1e9 / fmax(point->requests_per_second, 1e-9);
+    else
+        point->mean_ns += mean_ns;
     take_percentiles(object_at(times, "percentile"), 1, point);
 }
 
@@ -270,7 +274,7 @@ static int read_jobs(const struct result_text *source,
 /* The document begins at a line, after what fio had to say. */
 static const char *find_document(const char *text)
 {
-    const char *at = text[0] == '{' ? text : strstr(text, "\n{");
+    const char *at = text[0] == '{' ? text : strstr(text, "\n{\n");
 
     return at && at[0] == '\n' ? at + 1 : at;
 }
@@ -288,10 +292,10 @@ static int read_json(const struct result_text *source)
     struct json_tokener *tokener = json_tokener_new();
     int error = tokener ? 0 : -ENOMEM;
 
-    if (!error) {
-        const size_t length = strlen(at);
+    /* One may follow the other. */
+    for (; at && !error; at = find_document(at)) {
         struct json_object *document =
-            json_tokener_parse_ex(tokener, at, (int)length);
+            json_tokener_parse_ex(tokener, at, (int)strlen(at));
         struct json_object *jobs = object_at(document, "jobs");
         if (!document)
             error = RESULT_REFUSE(
@@ -304,8 +308,11 @@ static int read_json(const struct result_text *source)
         else
             error = read_jobs(source, document, jobs);
         json_object_put(document);
-        json_tokener_free(tokener);
+        at += json_tokener_get_parse_end(tokener);
+        json_tokener_reset(tokener);
     }
+    if (tokener)
+        json_tokener_free(tokener);
     return error;
 }
 

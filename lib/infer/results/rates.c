@@ -12,19 +12,21 @@ static bool is_diskmark(const char *text)
     return strstr(text, "DiskMark") && strstr(text, "MB/s");
 }
 
-/* "SEQ 1MiB (Q= 8, T= 1): 7427.749 MB/s [ 7083.7 IOPS] < 987.81 us>"; versions
- * up to 7 "Random Read 4KiB (Q= 32,T= 1) : ...". False: it is no such line. */
+/* "SEQ 1MiB (Q= 8, T= 1): 7000.000 MB/s [ 6675.7 IOPS] < 1198.37 us>"; versions
+ * up to 7 "Random Read 4KiB (Q= 32,T= 1) : ...", up to 4 "Random Read 4KB
+ * (QD=32) : ...". False: it is no such line. */
 static bool read_line(const char *line, struct result_point *point)
 {
     const char *at = line + strspn(line, " \t>*");
     const char *threads = result_after(line, "T="), *rate, *size;
+    const char *queue = result_after(line, "Q=");
     double count;
 
     point->random = strncmp(at, "RND", 3) == 0 || strncmp(at, "Random", 6) == 0;
     if (!point->random && strncmp(at, "SEQ", 3) != 0 &&
         strncmp(at, "Sequential", 10) != 0)
         return false;
-    rate = threads ? result_after(threads, ":") : NULL;
+    rate = result_after(threads ? threads : at, ":");
     if (!rate || !(rate = result_number(rate, &point->bytes_per_second)) ||
         !result_after(rate, "MB/s"))
         return false;
@@ -33,10 +35,11 @@ static bool read_line(const char *line, struct result_point *point)
     if (*size == '(' || !result_bytes(size, 1024, &point->block_bytes))
         point->block_bytes = 1 << 20; /* which "Sequential" alone means */
     point->depth = 1;
-    const char *queue = result_after(line, "Q=");
+    if (!queue)
+        queue = result_after(line, "QD=");
     if (queue)
         (void)result_number(queue, &point->depth);
-    if (result_number(threads, &count))
+    if (threads && result_number(threads, &count))
         point->depth *= count;
     point->requests_per_second = point->bytes_per_second / point->block_bytes;
     const char *time = result_after(line, "<");
@@ -115,24 +118,29 @@ static size_t word_ends(const char *line, size_t ends[], double numbers[])
 }
 
 /* Tests that were not run leave their columns empty: a number belongs to the
- * word above its end. False: it is no line of numbers. */
+ * word above its end. False: it is no line of numbers, or its blanks are lost,
+ * so that a number has no word or two have one. */
 static bool take_columns(const char *line, const size_t head[],
                          size_t head_count, double values[COLUMNS])
 {
     size_t ends[HEAD_COLUMNS];
     double numbers[HEAD_COLUMNS];
+    bool taken[HEAD_COLUMNS] = {false};
     const size_t count = word_ends(line, ends, numbers);
 
     memset(values, 0, COLUMNS * sizeof(values[0]));
-    for (size_t i = 0; i < count; i++)
-        for (size_t column = 0; column < head_count && column < COLUMNS;
-             column++) {
-            const size_t apart = ends[i] > head[column]
-                                     ? ends[i] - head[column]
-                                     : head[column] - ends[i];
-            if (apart < CLOSE_COLUMNS)
-                values[column] = numbers[i];
-        }
+    for (size_t i = 0; i < count; i++) {
+        size_t column = 0;
+        while (column < head_count &&
+               (ends[i] + CLOSE_COLUMNS <= head[column] ||
+                ends[i] >= head[column] + CLOSE_COLUMNS))
+            column++;
+        if (column == head_count || taken[column])
+            return false;
+        taken[column] = true;
+        if (column < COLUMNS)
+            values[column] = numbers[i];
+    }
     return count >= 3 && values[0] > 0 && values[1] > 0;
 }
 
@@ -195,7 +203,7 @@ static int read_iozone(const struct result_text *source)
 static bool is_dd(const char *text)
 {
     return (strstr(text, "records in") && strstr(text, "records out")) ||
-           (strstr(text, "copied, ") && strstr(text, "bytes"));
+           strstr(text, " copied, ") || strstr(text, " kopiert, ");
 }
 
 /* The command is there where a whole terminal was pasted. */
@@ -214,13 +222,15 @@ static bool is_said(const char *text, const char *key, const char *one,
 
 static int read_dd(const struct result_text *source)
 {
-    const char *text = source->text, *at = result_find(text, " copied, ");
+    const char *text = source->text;
+    const char *word = strstr(text, " kopiert, ") ? " kopiert, " : " copied, ";
+    const char *at = result_find(text, word);
     const char *line = at;
     struct result_point point = {.tool = "dd", .block_bytes = 1 << 20};
     double bytes, seconds;
     int count = 0;
 
-    for (const char *next = text; (next = result_find(next, " copied, "));)
+    for (const char *next = text; (next = result_find(next, word));)
         count++;
     while (line && line > text && line[-1] != '\n')
         line--;

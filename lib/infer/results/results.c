@@ -104,7 +104,7 @@ int results_read(const char *path, struct results *results, bool *is_result,
                                     (results->capacity.kind[0] != '\0'))
             result_note(results,
                         "%.120s: this is output of %s, but it holds no result: "
-                        "it may be cut off",
+                        "it may be cut off, or its columns may be lost",
                         path, tool->name);
     }
     free(bytes);
