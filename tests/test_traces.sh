@@ -228,6 +228,10 @@ check "as are their places" refused "$block_unit" "$traces/five-byte.txt" \
 more disksim >right
 check "six digits can only be of ms, and short requests of sectors" counted \
     notes '["times in ms (no other unit is possible), places in sectors (places and lengths are no multiples of 512 bytes)"]' right
+printf '%s 0 1024 131072 1\n' 0 1 >long_request
+check "no request is of 64 MiB" counted notes \
+    '["times in ms (as --time-unit= says), places in bytes (requests are longer than 32 MiB)"]' \
+    long_request --time-unit=ms
 check "a simulator that has no unit of its own" refused "$block_unit" \
     "$traces/five-byte.txt" --format=heimdall --time-unit=ms
 sed '/wait/d' "$traces/fio-v2.iolog" >timeless
