@@ -316,6 +316,93 @@ START_TEST(test_name_that_does_not_fit)
 }
 END_TEST
 
+#ifdef PLUGIN_EVENTS
+
+enum { EVENT_DEPTH = 256, DIES = 4, SERVICE_NS = 50000 };
+
+/* A simulator that learns by its events when a request is done: four dies, each
+ * with a queue. The k-th request of a die is done after k services, whatever
+ * `rest` says of the drive's own queue: 256 of 4 KiB in turn over four dies. */
+static void fill_dies(const char *rest)
+{
+    const struct device_options options = {.write = true,
+                                           .queue_depth_count = EVENT_DEPTH};
+    const struct device_limits limits = {.region_length_bytes = UINT64_MAX,
+                                         .write_budget_bytes = UINT64_MAX};
+    static struct io ios[EVENT_DEPTH], *done[EVENT_DEPTH];
+    struct fault why = {FAULT_NONE, ""};
+    size_t seen = 0, count;
+
+    ck_assert_int_eq(chdir(PLUGIN_FOLDER), 0);
+    ck_assert_msg(device_open(rest, &options, &device, &why) == 0, "%s",
+                  why.text);
+    device_limit(device, &limits);
+    buffer = device_buffer(device, EVENT_DEPTH * 4096);
+    ck_assert_int_eq(device_idle(device, 1000), 0);
+    for (size_t i = 0; i < EVENT_DEPTH; i++) {
+        ios[i] = (struct io){.kind = i % 2 ? IO_WRITE : IO_READ,
+                             .fua = i % 2,
+                             .offset_bytes = i * 4096,
+                             .length_bytes = 4096,
+                             .data = buffer + i * 4096};
+        ck_assert_int_eq(device_submit(device, &ios[i]), 0);
+    }
+    while (seen < EVENT_DEPTH) {
+        ck_assert_int_eq(device_reap(device, done, EVENT_DEPTH, &count), 0);
+        seen += count;
+    }
+    for (size_t i = 0; i < EVENT_DEPTH; i++) {
+        ck_assert_int_eq(ios[i].error, 0);
+        ck_assert_uint_eq(ios[i].complete_ns,
+                          1000 + (i / DIES + 1) * SERVICE_NS);
+    }
+    struct io discard = {.kind = IO_DISCARD, .length_bytes = 4096};
+    ck_assert_int_eq(device_do(device, &discard), -EOPNOTSUPP);
+    struct io flush = {.kind = IO_FLUSH};
+    ck_assert_int_eq(device_do(device, &flush), 0);
+    ck_assert_uint_eq(flush.complete_ns, flush.submit_ns);
+    ck_assert_str_eq(device_info(device)->write_cache, "none");
+    device_close(device);
+}
+
+START_TEST(test_events)
+{
+    fill_dies("plugin:event.so");
+}
+END_TEST
+
+/* Sixteen at a time keep four dies busy as well. */
+START_TEST(test_events_with_a_short_queue)
+{
+    fill_dies("plugin:event.so,depth=16");
+}
+END_TEST
+
+/* One at a time: 256 services in a row. */
+START_TEST(test_events_one_at_a_time)
+{
+    struct fault why = {FAULT_NONE, ""};
+    struct io ios[DEPTH], *done[DEPTH];
+    size_t seen = 0, count;
+
+    ck_assert_msg(open_plugin("event.so,depth=1", &why) == 0, "%s", why.text);
+    for (size_t i = 0; i < DEPTH; i++) {
+        ios[i] = (struct io){.kind = IO_READ,
+                             .offset_bytes = i * 4096,
+                             .length_bytes = 4096,
+                             .data = buffer + i * 4096};
+        ck_assert_int_eq(device_submit(device, &ios[i]), 0);
+    }
+    for (; seen < DEPTH; seen += count)
+        ck_assert_int_eq(device_reap(device, done, DEPTH, &count), 0);
+    for (size_t i = 0; i < DEPTH; i++)
+        ck_assert_uint_eq(ios[i].complete_ns, (i + 1) * SERVICE_NS);
+    device_close(device);
+}
+END_TEST
+
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("plugin");
@@ -332,5 +419,10 @@ int main(void)
     tcase_add_loop_test(cases, test_bad_plugins_are_refused, 0, BADS_COUNT);
     tcase_add_test(cases, test_pipe_is_not_opened);
     tcase_add_test(cases, test_name_that_does_not_fit);
+#ifdef PLUGIN_EVENTS
+    tcase_add_test(cases, test_events);
+    tcase_add_test(cases, test_events_with_a_short_queue);
+    tcase_add_test(cases, test_events_one_at_a_time);
+#endif
     return suite_run(suite);
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Drives for `ssdprobe plugin:FILE.so`: the example of libssdprobe-dev, one
 # whose mapping no emulated drive has (thin_plugin.c), some that do not keep what is
-# written (fake_plugin.c), and some that break the contract (bad_plugin.c).
+# written (fake_plugin.c), an event-driven one in C++, and some that break the
+# contract (bad_plugin.c).
 function(test_plugin name source)
   add_library(plugin_${name} MODULE ${source})
   set_target_properties(plugin_${name} PROPERTIES
@@ -22,6 +23,13 @@ test_plugin(thin tests/plugins/thin_plugin.c)
 test_plugin(fake tests/plugins/fake_plugin.c)
 add_dependencies(test_probes_trust plugin_fake)
 test_plugin(bad tests/plugins/bad_plugin.c)
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  test_plugin(event tests/plugins/event_plugin.cpp)
+  target_compile_definitions(test_plugin PRIVATE PLUGIN_EVENTS)
+endif()
 test_plugin(newer tests/plugins/bad_plugin.c BAD_VERSION=77)
 test_plugin(nameless tests/plugins/bad_plugin.c BAD_SYMBOL=another_name)
 test_plugin(hollow tests/plugins/bad_plugin.c BAD_IO=NULL)

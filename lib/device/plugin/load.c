@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -110,23 +111,34 @@ static int load_object(const char *path, struct loaded *loaded,
                          "shared object for this machine?",
                          path, reason);
     }
-    loaded->plugin = dlsym(loaded->object, SYMBOL);
-    if (!loaded->plugin)
+    const struct ssdprobe_plugin *own = dlsym(loaded->object, SYMBOL);
+    if (!own)
         return fault_set(why, FAULT_OPEN, -ENOEXEC,
                          "%.200s is not a plugin of ssdprobe, because it does "
                          "not define '%s': build it with ssdprobe_plugin.h.",
                          path, SYMBOL);
-    if (loaded->plugin->version != SSDPROBE_PLUGIN_VERSION)
+    if (own->version < 1 || own->version > SSDPROBE_PLUGIN_VERSION)
         return fault_set(
             why, FAULT_OPEN, -ENOEXEC,
             "The plugin %.200s uses version %" PRIu32
-            " of the interface, and this ssdprobe supports version %d: rebuild "
-            "it with the ssdprobe_plugin.h of this ssdprobe.",
-            path, loaded->plugin->version, SSDPROBE_PLUGIN_VERSION);
-    if (!loaded->plugin->open || !loaded->plugin->io || !loaded->plugin->close)
+            " of the interface, and this ssdprobe supports version 1 to %d: "
+            "rebuild it with the ssdprobe_plugin.h of this ssdprobe.",
+            path, own->version, SSDPROBE_PLUGIN_VERSION);
+    memcpy(&loaded->plugin, own,
+           own->version == 1 ? offsetof(struct ssdprobe_plugin, submit)
+                             : sizeof(*own));
+    const bool has_events = loaded->plugin.submit && loaded->plugin.advance;
+    if (!loaded->plugin.open || !loaded->plugin.close ||
+        (!loaded->plugin.io && !has_events))
         return fault_set(why, FAULT_OPEN, -ENOEXEC,
                          "The plugin %.200s lacks one of the functions open, "
-                         "io and close: only idle is optional.",
+                         "io and close, or submit and advance instead of io: "
+                         "only idle is optional.",
+                         path);
+    if (loaded->plugin.io && (loaded->plugin.submit || loaded->plugin.advance))
+        return fault_set(why, FAULT_OPEN, -ENOEXEC,
+                         "The plugin %.200s has io beside submit or advance: "
+                         "leave out one form.",
                          path);
     return 0;
 }
@@ -167,9 +179,9 @@ static int open_drive(const struct request_to_load *wanted,
                       struct loaded *loaded, struct fault *why)
 {
     char reason[200] = "";
-    int error = loaded->plugin->open(wanted->settings, wanted->settings_count,
-                                     &loaded->drive, &loaded->geometry, reason,
-                                     sizeof(reason));
+    int error = loaded->plugin.open(wanted->settings, wanted->settings_count,
+                                    &loaded->drive, &loaded->geometry, reason,
+                                    sizeof(reason));
 
     reason[sizeof(reason) - 1] = '\0';
     if (error) {
@@ -183,7 +195,7 @@ static int open_drive(const struct request_to_load *wanted,
     loaded->geometry.model[sizeof(loaded->geometry.model) - 1] = '\0';
     error = check_geometry(wanted->path, &loaded->geometry, why);
     if (error)
-        loaded->plugin->close(loaded->drive);
+        loaded->plugin.close(loaded->drive);
     return error;
 }
 
@@ -213,7 +225,7 @@ int plugin_load(const char *spec, struct loaded *loaded, struct fault *why)
 
 void plugin_unload(struct loaded *loaded)
 {
-    assert(loaded->object && loaded->plugin);
-    loaded->plugin->close(loaded->drive);
+    assert(loaded->object && loaded->plugin.close);
+    loaded->plugin.close(loaded->drive);
     dlclose(loaded->object);
 }

@@ -7,9 +7,9 @@
 
 /* A drive of a shared object, open; none of it is NULL. */
 struct loaded {
-    void *object; /* of dlopen() */
-    const struct ssdprobe_plugin *plugin;
-    void *drive;                              /* the plugin's; may be NULL */
+    void *object;                  /* of dlopen() */
+    struct ssdprobe_plugin plugin; /* what a version 1 lacks is NULL */
+    void *drive;                   /* the plugin's; may be NULL */
     struct ssdprobe_plugin_geometry geometry; /* checked */
     const char *file; /* the name of the file without its folders, in `spec` */
     int file_length;  /* of that name, in characters */

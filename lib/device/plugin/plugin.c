@@ -24,6 +24,18 @@ struct plugin_device {
      * were sent. The gate admits no more than there is room for. */
     struct io **pending;
     size_t pending_count;
+    /* Where the plugin has submit and advance: */
+    struct slot {
+        struct io *io; /* NULL: free */
+        uint32_t parts_left_count;
+        bool flush_due; /* behind the write, for FUA */
+    } * slots;          /* of which a tag is the index */
+    struct waiting {
+        struct ssdprobe_plugin_request request;
+        uint32_t slot;
+    } * waiting; /* what the drive's queue has no room for, a ring */
+    size_t waiting_first, waiting_count, waiting_room;
+    size_t sent_count; /* to the drive, and not done */
 };
 
 static struct plugin_device *plugin_of(struct device *device)
@@ -53,7 +65,7 @@ static void send(struct plugin_device *plugin, struct io *io,
 {
     uint64_t complete_ns = request->now_ns;
     int error =
-        plugin->loaded.plugin->io(plugin->loaded.drive, request, &complete_ns);
+        plugin->loaded.plugin.io(plugin->loaded.drive, request, &complete_ns);
 
     if (error > 0)
         error = -EIO;
@@ -109,6 +121,176 @@ static void put_in_order(struct plugin_device *plugin, struct io *io)
     plugin->pending[at] = io;
 }
 
+/* ---- a plugin with events ---- */
+
+static bool has_events(const struct plugin_device *plugin)
+{
+    return plugin->loaded.plugin.submit != NULL;
+}
+
+/* All of it is done now. */
+static void finish(struct plugin_device *plugin, struct slot *slot)
+{
+    slot->io->complete_ns = plugin->now_ns;
+    put_in_order(plugin, slot->io);
+    slot->io = NULL;
+}
+
+static void part_done(struct plugin_device *plugin, uint32_t at, int error);
+
+static void give(struct plugin_device *plugin,
+                 const struct ssdprobe_plugin_request *request, uint32_t at)
+{
+    plugin->sent_count++;
+    const int error =
+        plugin->loaded.plugin.submit(plugin->loaded.drive, request, at);
+    if (!error)
+        return;
+    plugin->sent_count--;
+    part_done(plugin, at, error);
+}
+
+/* To the drive, or behind what waits for room in its queue. -ENOMEM. */
+static int queue(struct plugin_device *plugin,
+                 const struct ssdprobe_plugin_request *request, uint32_t at)
+{
+    const uint32_t room = plugin->loaded.geometry.queue_depth_count;
+
+    if (room == 0 || (plugin->sent_count < room && !plugin->waiting_count)) {
+        give(plugin, request, at);
+        return 0;
+    }
+    if (plugin->waiting_count == plugin->waiting_room) {
+        const size_t wanted = 2 * plugin->waiting_room + 64;
+        struct waiting *grown = calloc(wanted, sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        for (size_t i = 0; i < plugin->waiting_count; i++)
+            grown[i] = plugin->waiting[(plugin->waiting_first + i) %
+                                       plugin->waiting_room];
+        free(plugin->waiting);
+        plugin->waiting = grown;
+        plugin->waiting_room = wanted;
+        plugin->waiting_first = 0;
+    }
+    plugin->waiting[(plugin->waiting_first + plugin->waiting_count++) %
+                    plugin->waiting_room] = (struct waiting){*request, at};
+    return 0;
+}
+
+static void part_done(struct plugin_device *plugin, uint32_t at, int error)
+{
+    const struct ssdprobe_plugin_request flush = {
+        .now_ns = plugin->now_ns, .kind = SSDPROBE_PLUGIN_FLUSH};
+    struct slot *slot = &plugin->slots[at];
+
+    if (error && !slot->io->error)
+        slot->io->error = error > 0 ? -EIO : error;
+    if (--slot->parts_left_count > 0)
+        return;
+    if (slot->flush_due && !slot->io->error) {
+        slot->flush_due = false;
+        slot->parts_left_count = 1;
+        give(plugin, &flush, at);
+    } else {
+        finish(plugin, slot);
+    }
+}
+
+/* Requests that waited for room. */
+static void fill_queue(struct plugin_device *plugin)
+{
+    while (plugin->waiting_count > 0 &&
+           plugin->sent_count < plugin->loaded.geometry.queue_depth_count) {
+        struct waiting next = plugin->waiting[plugin->waiting_first];
+        plugin->waiting_first =
+            (plugin->waiting_first + 1) % plugin->waiting_room;
+        plugin->waiting_count--;
+        next.request.now_ns = plugin->now_ns;
+        give(plugin, &next.request, next.slot);
+    }
+}
+
+/* Until something is done, or until_ns. 0; -ETIMEDOUT: nothing was; -EPROTO:
+ * the plugin breaks its contract. */
+static int advance(struct plugin_device *plugin, uint64_t until_ns)
+{
+    struct ssdprobe_plugin_done done[32];
+    const size_t most = sizeof(done) / sizeof(done[0]);
+    const size_t count = plugin->loaded.plugin.advance(plugin->loaded.drive,
+                                                       until_ns, done, most);
+
+    if (count == 0)
+        return -ETIMEDOUT;
+    for (size_t i = 0; i < count; i++) {
+        if (count > most || done[i].tag >= plugin->device.queue_depth_count ||
+            !plugin->slots[done[i].tag].io || plugin->sent_count == 0 ||
+            done[i].complete_ns < plugin->now_ns ||
+            done[i].complete_ns > until_ns)
+            return -EPROTO;
+        plugin->now_ns = done[i].complete_ns;
+        plugin->sent_count--;
+        part_done(plugin, (uint32_t)done[i].tag, done[i].error);
+    }
+    fill_queue(plugin);
+    return 0;
+}
+
+static int submit_event(struct plugin_device *plugin, struct io *io)
+{
+    const uint32_t limit_bytes = plugin->device.info.request_limit_bytes;
+    uint32_t at = 0, sent_bytes = 0;
+
+    while (plugin->slots[at].io)
+        at++; /* the gate admits no more than there are */
+    struct slot *slot = &plugin->slots[at];
+    *slot = (struct slot){
+        .io = io,
+        .parts_left_count =
+            io->length_bytes
+                ? (uint32_t)(((uint64_t)io->length_bytes + limit_bytes - 1) /
+                             limit_bytes)
+                : 1,
+        .flush_due = io->fua && io->kind == IO_WRITE && plugin->sends_flush};
+    io->parts_count = slot->parts_left_count;
+    if (io->kind == IO_FLUSH && !plugin->sends_flush) {
+        finish(plugin, slot);
+        return 0;
+    }
+    do {
+        const uint32_t left_bytes = io->length_bytes - sent_bytes;
+        const struct ssdprobe_plugin_request request = {
+            .now_ns = plugin->now_ns,
+            .kind = plugin_kind(io->kind),
+            .offset_bytes = io->offset_bytes + sent_bytes,
+            .length_bytes = left_bytes < limit_bytes ? left_bytes : limit_bytes,
+            .data = io->data ? (unsigned char *)io->data + sent_bytes : NULL};
+        const int error = queue(plugin, &request, at);
+        if (error)
+            return error;
+        sent_bytes += request.length_bytes;
+    } while (sent_bytes < io->length_bytes);
+    return 0;
+}
+
+/* Until the first request is done. */
+static int wait_for_event(struct plugin_device *plugin)
+{
+    uint64_t first_ns = UINT64_MAX;
+    int error = 0;
+
+    for (unsigned i = 0; i < plugin->device.queue_depth_count; i++)
+        if (plugin->slots[i].io && plugin->slots[i].io->submit_ns < first_ns)
+            first_ns = plugin->slots[i].io->submit_ns;
+    while (!error && plugin->pending_count == 0)
+        error = advance(plugin, first_ns + GIVE_UP_NS);
+    if (error == -ETIMEDOUT && first_ns + GIVE_UP_NS > plugin->now_ns)
+        plugin->now_ns = first_ns + GIVE_UP_NS;
+    return error;
+}
+
+/* ---- requests ---- */
+
 static int plugin_submit(struct device *device, struct io *io)
 {
     struct plugin_device *plugin = plugin_of(device);
@@ -116,9 +298,17 @@ static int plugin_submit(struct device *device, struct io *io)
     uint32_t sent_bytes = 0, count = 0;
 
     io->submit_ns = io->complete_ns = plugin->now_ns;
+    if (io->kind == IO_DISCARD && plugin->loaded.geometry.no_discard) {
+        io->error = -EOPNOTSUPP;
+        io->parts_count = 1;
+        put_in_order(plugin, io);
+        return 0;
+    }
     /* What is read is the same every time, also where the plugin ignores it. */
     if (io->kind == IO_READ)
         memset(io->data, 0, io->length_bytes);
+    if (has_events(plugin))
+        return submit_event(plugin, io);
     if (io->kind != IO_FLUSH || plugin->sends_flush)
         do {
             uint32_t part_bytes = io->length_bytes - sent_bytes;
@@ -139,10 +329,15 @@ static int plugin_reap(struct device *device, struct io *done[], size_t max,
                        size_t *count)
 {
     struct plugin_device *plugin = plugin_of(device);
-    const struct io *first = plugin->pending[0];
     size_t taken = 0;
+    const int error = has_events(plugin) && plugin->pending_count == 0
+                          ? wait_for_event(plugin)
+                          : 0;
 
+    if (error)
+        return error;
     assert(plugin->pending_count > 0);
+    const struct io *first = plugin->pending[0];
     if (first->complete_ns - first->submit_ns > GIVE_UP_NS) {
         const uint64_t until_ns = first->submit_ns + GIVE_UP_NS;
         if (until_ns > plugin->now_ns)
@@ -174,14 +369,22 @@ static void *plugin_buffer(struct device *device, size_t size_bytes)
 static int plugin_idle(struct device *device, uint64_t ns)
 {
     struct plugin_device *plugin = plugin_of(device);
-    const struct ssdprobe_plugin *calls = plugin->loaded.plugin;
+    const struct ssdprobe_plugin *calls = &plugin->loaded.plugin;
 
     /* The latest completion must still fit behind it. */
     if (ns > UINT64_MAX - GIVE_UP_NS - 1 - plugin->now_ns)
         return -EOVERFLOW;
     if (calls->idle && ns > 0)
         calls->idle(plugin->loaded.drive, plugin->now_ns, plugin->now_ns + ns);
-    plugin->now_ns += ns;
+    const uint64_t until_ns = plugin->now_ns + ns;
+    while (has_events(plugin) && ns > 0) {
+        const int error = advance(plugin, until_ns);
+        if (error == -ETIMEDOUT)
+            break;
+        if (error)
+            return error;
+    }
+    plugin->now_ns = until_ns;
     return 0;
 }
 
@@ -195,6 +398,8 @@ static void plugin_close(struct device *device)
     struct plugin_device *plugin = plugin_of(device);
     plugin_unload(&plugin->loaded);
     free(plugin->pending);
+    free(plugin->slots);
+    free(plugin->waiting);
     memory_destroy(&plugin->memory);
     free(plugin);
 }
@@ -229,6 +434,8 @@ static void fill_info(struct plugin_device *plugin, const char *spec)
         .forgets = !geometry->keeps_contents,
         .engine = "virtual time",
     };
+    if (geometry->has_no_cache)
+        snprintf(info->write_cache, sizeof(info->write_cache), "none");
     snprintf(info->path, sizeof(info->path), "plugin:%s", spec);
     snprintf(info->driver, sizeof(info->driver), "%.*s",
              plugin->loaded.file_length, plugin->loaded.file);
@@ -257,23 +464,26 @@ int device_plugin_open(const char *spec, const struct device_options *options,
     }
     plugin->pending =
         calloc(options->queue_depth_count, sizeof(*plugin->pending));
-    if (!plugin->pending) {
+    plugin->slots = calloc(options->queue_depth_count, sizeof(*plugin->slots));
+    if (!plugin->pending || !plugin->slots) {
         error = fault_set(why, FAULT_OPEN, -ENOMEM,
                           "No memory for a queue of %u requests.",
                           options->queue_depth_count);
-        goto free_plugin;
+        goto free_pending;
     }
     error = plugin_load(spec, &plugin->loaded, why);
     if (error)
         goto free_pending;
     plugin->device.ops = &plugin_ops;
-    plugin->sends_flush = options->write && options->flush != FLUSH_NONE;
+    plugin->sends_flush = options->write && options->flush != FLUSH_NONE &&
+                          !plugin->loaded.geometry.has_no_cache;
     fill_info(plugin, spec);
     *device = &plugin->device;
     return 0;
 
 free_pending:
     free(plugin->pending);
+    free(plugin->slots);
 free_plugin:
     free(plugin);
     return error;

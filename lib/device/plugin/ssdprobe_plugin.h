@@ -7,9 +7,9 @@
 
 /*
  * A drive of your own to probe: `ssdprobe plugin:FILE.so[,key=value...]` loads
- * a shared object that defines the symbol `ssdprobe_plugin`, a struct of four
- * functions. The drive lives in virtual time: it is told the time, computes
- * when a request is done, and never waits.
+ * a shared object, of C or C++, that defines the symbol `ssdprobe_plugin`, a
+ * struct of a few functions. The drive lives in virtual time: it is told the
+ * time, computes when a request is done, and never waits.
  *
  * This header needs nothing else of ssdprobe. An example is disk_plugin.c:
  *
@@ -22,9 +22,13 @@
  * to it may be used after it has returned, unless it says so here.
  */
 
-/* The version of this interface. It changes whenever an old plugin would no
- * longer work; a plugin of another version is refused. */
-#define SSDPROBE_PLUGIN_VERSION 1
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface. A plugin of a later one is refused. Version 1
+ * had neither `submit` nor `advance`; it works on. */
+#define SSDPROBE_PLUGIN_VERSION 2
 
 enum ssdprobe_plugin_kind {
     SSDPROBE_PLUGIN_READ = 0,
@@ -50,6 +54,12 @@ struct ssdprobe_plugin_geometry {
     /* 1: what is read is what was written last (`data` of a request), so that
      * questions about contents can be asked; 0: only times matter. */
     uint32_t keeps_contents;
+    /* What the drive does not have or do: 1 for each. */
+    uint32_t has_no_cache; /* all that is written is safe: no flush comes */
+    uint32_t no_discard;   /* no discard comes */
+    /* With `submit`: most requests that it takes at a time, parts and flushes
+     * among them; the host keeps the others back. 0: any number. */
+    uint32_t queue_depth_count;
 };
 
 struct ssdprobe_plugin_request {
@@ -65,6 +75,17 @@ struct ssdprobe_plugin_request {
     void *data;
 };
 
+/* A request that was submitted is done. */
+struct ssdprobe_plugin_done {
+    uint64_t tag; /* as it was submitted with */
+    uint64_t complete_ns;
+    int error; /* 0 or -errno, as of `io` */
+};
+
+/*
+ * A drive that knows at once when a request is done has `io`. One that learns
+ * it as its events come, as most simulators do, has `submit` and `advance`.
+ */
 struct ssdprobe_plugin {
     uint32_t version; /* SSDPROBE_PLUGIN_VERSION. Always the first field. */
 
@@ -87,7 +108,7 @@ struct ssdprobe_plugin {
      * back by that time, and those of one time as they were sent. Later than
      * five minutes counts as never.
      * 0, or -errno where the drive fails the request (-EIO, -ENODATA, ...) at
-     * *complete_ns.
+     * *complete_ns. NULL where there is `submit`.
      */
     int (*io)(void *drive, const struct ssdprobe_plugin_request *request,
               uint64_t *complete_ns);
@@ -98,9 +119,31 @@ struct ssdprobe_plugin {
 
     /* Frees the drive. Requests may still be on their way. */
     void (*close)(void *drive);
+
+    /*
+     * Takes a request, whose `data` stays valid until it is done, and returns:
+     * 0, or -errno where it is not taken, and then never comes back. NULL where
+     * there is `io`.
+     */
+    int (*submit)(void *drive, const struct ssdprobe_plugin_request *request,
+                  uint64_t tag);
+
+    /*
+     * Lets the drive's time pass, to until_ns at most, and stops at the first
+     * time at which requests are done: fills in done[] with those of that time,
+     * at most done_most (>= 1), and returns how many. The others of that time
+     * come with the next call. 0: nothing is done by until_ns. No request will
+     * come with an earlier time than the drive has stopped at.
+     */
+    size_t (*advance)(void *drive, uint64_t until_ns,
+                      struct ssdprobe_plugin_done done[], size_t done_most);
 };
 
 /* What a plugin defines, and the host looks for by this name. */
 extern const struct ssdprobe_plugin ssdprobe_plugin;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
