@@ -67,6 +67,7 @@ fio-980pro-4k-8.json|random_read_rate=?>=95526;
 fio-980pro-4k-128.json|random_read_rate=373014@0.9;
 fio-sync.json|fua_time=884243@0.9;
 fio-text.txt|random_read_rate=?>=30600;
+fio-jobs.txt|random_read_rate=?>=57100;random_read=79830@0.6;
 fio-lat.log|random_read=76910@0.6;
 f3probe.txt|capacity_kind=genuine@0.95;real_capacity=16106127360@0.95;
 f3probe-fake.txt|capacity_kind=drops@0.99;real_capacity=8053063680@0.99;
@@ -176,6 +177,20 @@ crystaldiskmark.txt|s/7000.000 MB.s/x/|hurt:9: expected 'MB/s'
 dd.txt|s/67108864 bytes/x bytes/|expected dd's
 hdparm.txt|s/= 500.00/=/|expected hdparm's
 END
+
+## fio's logs have one form: only their names say what they are.
+for name in a_slat.1 a_bw.1 a_iops.1 b_lat.1 b_lat.2; do
+    cp "$results/fio-lat.log" "$name.log"
+done
+check "submission latencies" notes 'it is of the submission alone' a_slat.1.log
+check "bandwidths" notes 'averages of many requests' a_bw.1.log
+check "IOPS" notes 'averages of many requests' a_iops.1.log
+check "one of several jobs" notes 'other jobs ran at the same time' b_lat.1.log
+awk -F, -v OFS=, '{ $2 = " " int($2 / 20) } 1' "$results/fio-lat.log" >short
+check "values that are no latencies" notes 'no latencies of requests' short
+awk -F, -v OFS=, '{ $2 = " " int($2 / 1000) } 1' "$results/fio-lat.log" >us
+check "us, as fio 2 logs them" bash -c \
+    '"$1" infer --json us | jq -e ".findings[0].value > 75000"' _ "$ssdprobe"
 
 ## A set of files is one drive.
 check "depths together have a plateau" says \

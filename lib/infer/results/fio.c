@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "lib/infer/results/tool.h"
 
@@ -79,9 +80,9 @@ static int add_job(const struct result_text *source, const char *name,
 
     if (!has_kind(job)) {
         result_note(source->results,
-                    "fio's job %.40s mixes kinds of requests (%s): none of its "
-                    "times is of one kind, so no finding follows",
-                    name, job->mode);
+                    "fio's job %.40s%smixes kinds of requests (%s): none of "
+                    "its times is of one kind, so no finding follows",
+                    name, name[0] ? " " : "", job->mode);
         return 0;
     }
     point->writes = strstr(job->mode, "write") != NULL;
@@ -225,6 +226,14 @@ static void read_job(struct json_object *document, struct json_object *item,
         job->jobs_count = 1; /* each has a result of its own */
 }
 
+static void note_beside(const struct result_text *source)
+{
+    result_note(source->results,
+                "%.120s: fio's jobs of different kinds ran at the same time: "
+                "each had a part of the drive. Put 'stonewall' between them",
+                source->path);
+}
+
 /* Jobs of one group ran at the same time. */
 static int read_jobs(const struct result_text *source,
                      struct json_object *document, struct json_object *jobs)
@@ -262,11 +271,7 @@ static int read_jobs(const struct result_text *source,
         if (same)
             error = add_job(source, text_at(item, "jobname"), &sum);
         else
-            result_note(source->results,
-                        "%.120s: fio's jobs of different kinds ran at the same "
-                        "time: what each measured is not the drive's alone. "
-                        "Put 'stonewall' between them",
-                        source->path);
+            note_beside(source);
     }
     return error;
 }
@@ -435,44 +440,73 @@ static void read_body(const char *line, struct job *job)
     }
 }
 
+/* One job: 0, or -EINVAL. `*group`: jobs of one ran side by side. */
+static int take_job(const struct result_text *source, const char *line,
+                    struct job *job, double *group)
+{
+    const char *at = result_after(line, ": (groupid=");
+    const size_t length = strcspn(line, ":");
+    char name[48];
+    double count;
+
+    snprintf(name, sizeof(name), "%.*s", (int)length, line);
+    *group = -1;
+    (void)result_number(at, group);
+    if (!find_head(source->text, line, length, job))
+        return RESULT_REFUSE(source, line,
+                             "fio's job %.40s has no line with 'rw=' before "
+                             "it, so its kind is lost; give the whole output, "
+                             "or --output-format=json",
+                             name);
+    if ((at = result_after(at, "jobs=")) && result_number(at, &count))
+        job->jobs_count = count;
+    read_body(line, job);
+    if (has_kind(job) && job->point.requests_per_second <= 0)
+        return RESULT_REFUSE(source, line,
+                             "fio's job %.40s has no rate; it may be cut off",
+                             name);
+    return 0;
+}
+
+static int add_group(const struct result_text *source, struct job *sum,
+                     bool same)
+{
+    if (!same)
+        note_beside(source);
+    else if (sum->syncs)
+        result_note(source->results,
+                    "%.120s: fio's jobs synced among their writes; how often, "
+                    "their text does not say, so no finding follows. "
+                    "--output-format=json does",
+                    source->path);
+    return same && !sum->syncs ? add_job(source, "", sum) : 0;
+}
+
 static int read_text(const struct result_text *source)
 {
+    struct job sum, job;
+    double group = -1, own;
+    bool same = true;
     int error = 0;
 
+    begin_job(&sum);
     for (const char *line = source->text; line && !error;
          line = result_next_line(line)) {
-        const char *jobs = result_after(line, ": (groupid=");
-        const size_t length = strcspn(line, ":");
-        struct job job;
-        char name[48];
-        double count;
-        if (!jobs)
+        if (!result_after(line, ": (groupid="))
             continue;
-        snprintf(name, sizeof(name), "%.*s", (int)length, line);
-        if (!find_head(source->text, line, length, &job))
-            return RESULT_REFUSE(source, line,
-                                 "fio's job %.40s has no line with 'rw=' "
-                                 "before it, so its kind is lost; give the "
-                                 "whole output, or --output-format=json",
-                                 name);
-        if ((jobs = result_after(jobs, "jobs=")) && result_number(jobs, &count))
-            job.jobs_count = count;
-        read_body(line, &job);
-        if (job.point.requests_per_second <= 0)
-            return RESULT_REFUSE(source, line,
-                                 "fio's job %.40s has no rate; it may be cut "
-                                 "off",
-                                 name);
-        if (job.syncs)
-            result_note(source->results,
-                        "%.120s: fio's job %.40s synced among its writes; how "
-                        "often, its text does not say, so no finding follows. "
-                        "--output-format=json does",
-                        source->path, name);
-        else
-            error = add_job(source, name, &job);
+        error = take_job(source, line, &job, &own);
+        if (!error && group >= 0 && own == group) {
+            same = same && are_one_kind(&sum, &job);
+            sum_up(&sum, &job);
+            continue;
+        }
+        if (!error && group >= 0)
+            error = add_group(source, &sum, same);
+        group = own;
+        sum = job;
+        same = true;
     }
-    return error;
+    return error || group < 0 ? error : add_group(source, &sum, same);
 }
 
 /* ---- terse ---- */
@@ -510,7 +544,7 @@ static bool read_row(const char *line, struct log_row *row, int *columns)
     return *columns >= 4 && row->time_ms >= 0 && row->value >= 0 &&
            (row->direction == 0 || row->direction == 1 ||
             row->direction == 2) &&
-           row->bytes > 0;
+           row->bytes >= 0;
 }
 
 static bool is_log(const char *text)
@@ -591,40 +625,73 @@ static double depth_of(const struct log *log, double unit_ns)
     return log->sum * unit_ns / ((log->last_ms - log->first_ms + 1) * 1e6);
 }
 
+static const double busy_least = 0.5, alone_most = 1.5, depth_most = 4096;
+
+/* fio names a log NAME_lat.JOB.log. Is there one of another job, that ran at
+ * the same time? */
+static bool has_sibling(const char *path)
+{
+    const char *end = path + strlen(path);
+    char other[4096];
+
+    if (end - path < 6 || strcmp(end - 4, ".log") != 0 ||
+        !isdigit((unsigned char)end[-5]) || end[-6] != '.')
+        return false;
+    snprintf(other, sizeof(other), "%.*s%c.log", (int)(end - 5 - path), path,
+             end[-5] == '1' ? '2' : '1');
+    return access(other, F_OK) == 0;
+}
+
+/* NULL: it may be one of latencies; else why no finding follows. */
+static const char *against_log(const char *path, const struct log *log)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') : path;
+
+    if (strstr(name, "_slat."))
+        return "it is of the submission alone";
+    if (strstr(name, "_bw.") || strstr(name, "_iops.") || log->bytes <= 0)
+        return "bandwidth and IOPS are averages of many requests";
+    if (log->is_mixed || log->direction == 2)
+        return "its requests are of different kinds";
+    if (log->count < 20)
+        return "it has fewer than 20 requests";
+    if (2 * log->gaps_even_count > log->count)
+        return "its values are averages (log_avg_msec), not requests";
+    if (!log->has_offsets)
+        return "it does not say where requests were (log_offset=1 does)";
+    return has_sibling(path) ? "other jobs ran at the same time, as their logs "
+                               "beside it say"
+                             : NULL;
+}
+
 static int conclude_log(const struct result_text *source, struct log *log)
 {
     static const double shares[] = {0.01, 0.05, 0.1, 0.2, 0.3,  0.4, 0.5,
                                     0.6,  0.7,  0.8, 0.9, 0.95, 0.99};
-    /* fio 2 logs us, fio 3 ns: only one of them can be. */
-    const double depth_ns = depth_of(log, 1);
-    const double unit_ns = depth_ns >= 0.3 ? 1 : 1e3;
-    const double depth = unit_ns > 1 ? depth_of(log, 1e3) : depth_ns;
+    /* fio 3 logs ns, fio 2 us. What is no latency of whole requests adds up to
+     * less than the time of the log, or, read as us, to many times as much. */
+    const double depth_ns = depth_of(log, 1), depth_us = depth_of(log, 1e3);
+    const double unit_ns = depth_ns >= busy_least ? 1 : 1e3;
+    const double depth = unit_ns > 1 ? depth_us : depth_ns;
+    const char *against = against_log(source->path, log);
     struct result_point point = {.tool = "fio",
                                  .writes = log->direction == 1,
                                  .block_bytes = log->bytes,
                                  .requests_count = (double)log->count};
 
-    if (log->is_mixed || log->direction == 2 || log->count < 20 ||
-        2 * log->gaps_even_count > log->count || !log->has_offsets ||
-        depth > 4096 || depth < 0.3) {
-        result_note(
-            source->results,
-            "%.120s: a log of fio's, of which no finding follows: %s",
-            source->path,
-            log->is_mixed || log->direction == 2
-                ? "its requests are of different kinds"
-            : log->count < 20 ? "it has fewer than 20 requests"
-            : 2 * log->gaps_even_count > log->count
-                ? "its values are averages (log_avg_msec), not requests"
-            : !log->has_offsets
-                ? "it does not say where requests were (log_offset=1 does)"
-                : "its values are no latencies in ns or us; bandwidth and IOPS "
-                  "logs look the same");
+    if (!against && (depth < busy_least || depth > depth_most ||
+                     (unit_ns > 1 && depth > alone_most)))
+        against = "its values are no latencies of requests, or the requests "
+                  "came with pauses";
+    if (against) {
+        result_note(source->results,
+                    "%.120s: a log of fio's, of which no finding follows: %s",
+                    source->path, against);
         return 0;
     }
     qsort(log->values, log->count, sizeof(*log->values), compare_doubles);
     point.random = 2 * log->jumps_count > log->count;
-    point.depth = depth < 1.5 ? 1 : depth;
+    point.depth = depth < alone_most ? 1 : depth;
     point.mean_ns = log->sum * unit_ns / (double)log->count;
     point.requests_per_second =
         (double)log->count * 1e3 / (log->last_ms - log->first_ms + 1);
