@@ -3,6 +3,7 @@
 # tests/test_plugin_disk.sh SOURCE_DIR BUILD_DIR: drives of shared objects from
 # the outside. The example disk (cmd/package/disk_plugin.c) is compiled as users
 # compile it, and probed. Bad plugins (tests/plugins) are told what is wrong.
+# shellcheck disable=SC2016 # what bash -c is given, it expands itself
 set -u
 export LC_ALL=C
 
@@ -154,6 +155,28 @@ check "one that ends before it begins" says 4 \
     run basic plugin:bad.so,early=1,after=300,times=1000000
 check "one that never ends" says 4 'takes more than five minutes' \
     run basic plugin:bad.so,never=1,after=400,times=1000000
+check "one that ends its process" says 4 \
+    'the plugin ended its process by exit() or a crash, so fix it' \
+    run basic plugin:bad.so,exit=1,after=300,times=1000000
+check "a run of which each probe ends so" ends 4 \
+    run basic,throughput,read-buffer plugin:bad.so,exit=1,after=8000,times=50000 \
+    --csv=ended.csv
+# Rows of each probe, and which of them ended with an error.
+check "goes on with the next probe" bash -c '[[ $(grep -v "^#" "$0" | awk -F, "
+    NR > 1 { rows[\$3]++; ended[\$3] += \$13 == -104 }
+    END { print (rows[\"basic\"] > 99) ended[\"basic\"] \
+        (rows[\"throughput\"] > 99) ended[\"throughput\"] \
+        (rows[\"read-buffer\"] > 99) ended[\"read-buffer\"] }") == 111110 ]]' \
+    ended.csv
+check "and its samples say the same" ends 0 infer ended.csv
+check "one that aborts" says 4 'ended its process by exit() or a crash' \
+    run basic plugin:bad.so,abort=1,after=300,times=1000000
+check "one that ends it at once" says 2 'ended its process in open()' \
+    run basic plugin:bad.so,dies=1
+check "one that prints" ends 0 run basic plugin:bad.so,prints=1,times=1000000
+check "keeps our output clean" bash -c \
+    '"$0" -q run basic plugin:bad.so,prints=1,times=1000000 --json |
+        jq -e .findings >/dev/null' "$ssdprobe"
 check "a drive that takes no time is no crash" ends 0 run read-buffer \
     plugin:bad.so
 

@@ -13,6 +13,8 @@
  *     error=N                  ... io() returns N
  *     exit=N                   ... io() ends the process with N
  *     abort=1                  ... io() aborts it
+ *     dies=1                   open() ends the process
+ *     prints=1                 io() prints
  *     trace=FILE               what is called goes there, a line each
  */
 #include <inttypes.h>
@@ -33,7 +35,7 @@ struct bad {
     uint64_t times_ns[TIMES_MAX];
     size_t times_count;
     uint64_t after_count, requests_count;
-    bool early, never, exits, aborts;
+    bool early, never, exits, aborts, prints;
     int exit_status;
     int error;
     FILE *trace;
@@ -87,7 +89,11 @@ static int bad_open(const struct ssdprobe_plugin_setting settings[],
         else if (strcmp(key, "exit") == 0) {
             bad.exits = true;
             bad.exit_status = (int)number;
-        } else if (strcmp(key, "abort") == 0)
+        } else if (strcmp(key, "dies") == 0)
+            exit(0);
+        else if (strcmp(key, "prints") == 0)
+            bad.prints = true;
+        else if (strcmp(key, "abort") == 0)
             bad.aborts = true;
         else if (strcmp(key, "trace") == 0)
             bad.trace = fopen(value, "we");
@@ -115,6 +121,10 @@ static int bad_io(void *drive, const struct ssdprobe_plugin_request *request,
                 (int)request->kind, request->offset_bytes,
                 request->length_bytes, request->data ? "data" : "-",
                 request->now_ns);
+    if (state->prints) {
+        printf("a plugin that prints\n");
+        fflush(stdout);
+    }
     if (now && state->exits)
         exit(state->exit_status);
     if (now && state->aborts)

@@ -215,11 +215,6 @@ int plugin_load(const char *spec, struct loaded *loaded, struct fault *why)
         dlclose(loaded->object);
     if (error)
         return error;
-    loaded->file_length = (int)strcspn(spec, ",");
-    loaded->file = spec + loaded->file_length;
-    while (loaded->file > spec && loaded->file[-1] != '/')
-        loaded->file--;
-    loaded->file_length -= (int)(loaded->file - spec);
     return 0;
 }
 

@@ -11,8 +11,6 @@ struct loaded {
     struct ssdprobe_plugin plugin; /* what a version 1 lacks is NULL */
     void *drive;                   /* the plugin's; may be NULL */
     struct ssdprobe_plugin_geometry geometry; /* checked */
-    const char *file; /* the name of the file without its folders, in `spec` */
-    int file_length;  /* of that name, in characters */
 };
 
 /*

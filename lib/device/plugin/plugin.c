@@ -7,19 +7,17 @@
 #include <string.h>
 
 #include "lib/device/backend.h"
-#include "lib/device/host/memory.h"
 #include "lib/device/host/sysfs.h"
-#include "lib/device/plugin/load.h"
+#include "lib/device/plugin/child.h"
 
 /* As with a block device: longer than any driver waits. */
 static const uint64_t GIVE_UP_NS = 300000000000;
 
 struct plugin_device {
     struct device device; /* first: see backend.h */
-    struct loaded loaded;
+    struct child child;
     uint64_t now_ns;
     bool sends_flush;
-    struct memory memory;
     /* Those on their way, the first to be done first; those of one time as they
      * were sent. The gate admits no more than there is room for. */
     struct io **pending;
@@ -64,8 +62,7 @@ static void send(struct plugin_device *plugin, struct io *io,
                  const struct ssdprobe_plugin_request *request)
 {
     uint64_t complete_ns = request->now_ns;
-    int error =
-        plugin->loaded.plugin.io(plugin->loaded.drive, request, &complete_ns);
+    int error = child_io(&plugin->child, request, &complete_ns);
 
     if (error > 0)
         error = -EIO;
@@ -125,7 +122,7 @@ static void put_in_order(struct plugin_device *plugin, struct io *io)
 
 static bool has_events(const struct plugin_device *plugin)
 {
-    return plugin->loaded.plugin.submit != NULL;
+    return plugin->child.has_events;
 }
 
 /* All of it is done now. */
@@ -142,8 +139,7 @@ static void give(struct plugin_device *plugin,
                  const struct ssdprobe_plugin_request *request, uint32_t at)
 {
     plugin->sent_count++;
-    const int error =
-        plugin->loaded.plugin.submit(plugin->loaded.drive, request, at);
+    const int error = child_submit(&plugin->child, request, at);
     if (!error)
         return;
     plugin->sent_count--;
@@ -154,7 +150,7 @@ static void give(struct plugin_device *plugin,
 static int queue(struct plugin_device *plugin,
                  const struct ssdprobe_plugin_request *request, uint32_t at)
 {
-    const uint32_t room = plugin->loaded.geometry.queue_depth_count;
+    const uint32_t room = plugin->child.geometry.queue_depth_count;
 
     if (room == 0 || (plugin->sent_count < room && !plugin->waiting_count)) {
         give(plugin, request, at);
@@ -185,7 +181,9 @@ static void part_done(struct plugin_device *plugin, uint32_t at, int error)
     struct slot *slot = &plugin->slots[at];
 
     if (error && !slot->io->error)
-        slot->io->error = error > 0 ? -EIO : error;
+        slot->io->error = plugin->child.has_ended ? -ECONNRESET
+                          : error > 0             ? -EIO
+                                                  : error;
     if (--slot->parts_left_count > 0)
         return;
     if (slot->flush_due && !slot->io->error) {
@@ -201,7 +199,7 @@ static void part_done(struct plugin_device *plugin, uint32_t at, int error)
 static void fill_queue(struct plugin_device *plugin)
 {
     while (plugin->waiting_count > 0 &&
-           plugin->sent_count < plugin->loaded.geometry.queue_depth_count) {
+           plugin->sent_count < plugin->child.geometry.queue_depth_count) {
         struct waiting next = plugin->waiting[plugin->waiting_first];
         plugin->waiting_first =
             (plugin->waiting_first + 1) % plugin->waiting_room;
@@ -215,15 +213,17 @@ static void fill_queue(struct plugin_device *plugin)
  * the plugin breaks its contract. */
 static int advance(struct plugin_device *plugin, uint64_t until_ns)
 {
-    struct ssdprobe_plugin_done done[32];
-    const size_t most = sizeof(done) / sizeof(done[0]);
-    const size_t count = plugin->loaded.plugin.advance(plugin->loaded.drive,
-                                                       until_ns, done, most);
+    struct ssdprobe_plugin_done done[CHILD_DONE_MAX];
+    size_t count;
+    const int error = child_advance(&plugin->child, until_ns, done, &count);
 
+    if (error)
+        return error;
     if (count == 0)
         return -ETIMEDOUT;
     for (size_t i = 0; i < count; i++) {
-        if (count > most || done[i].tag >= plugin->device.queue_depth_count ||
+        if (count > CHILD_DONE_MAX ||
+            done[i].tag >= plugin->device.queue_depth_count ||
             !plugin->slots[done[i].tag].io || plugin->sent_count == 0 ||
             done[i].complete_ns < plugin->now_ns ||
             done[i].complete_ns > until_ns)
@@ -234,6 +234,20 @@ static int advance(struct plugin_device *plugin, uint64_t until_ns)
     }
     fill_queue(plugin);
     return 0;
+}
+
+/* Its process has ended: all requests that it had fail, and another drive of
+ * the same kind, new, takes the next ones. 0, or -ENODEV. */
+static int begin_again(struct plugin_device *plugin)
+{
+    for (unsigned i = 0; i < plugin->device.queue_depth_count; i++)
+        if (plugin->slots[i].io) {
+            plugin->slots[i].io->error = -ECONNRESET;
+            finish(plugin, &plugin->slots[i]);
+        }
+    plugin->sent_count = plugin->waiting_count = 0;
+    return child_restart(&plugin->child,
+                         plugin->device.info.path + strlen("plugin:"));
 }
 
 static int submit_event(struct plugin_device *plugin, struct io *io)
@@ -270,7 +284,7 @@ static int submit_event(struct plugin_device *plugin, struct io *io)
             return error;
         sent_bytes += request.length_bytes;
     } while (sent_bytes < io->length_bytes);
-    return 0;
+    return plugin->child.has_ended ? begin_again(plugin) : 0;
 }
 
 /* Until the first request is done. */
@@ -282,8 +296,11 @@ static int wait_for_event(struct plugin_device *plugin)
     for (unsigned i = 0; i < plugin->device.queue_depth_count; i++)
         if (plugin->slots[i].io && plugin->slots[i].io->submit_ns < first_ns)
             first_ns = plugin->slots[i].io->submit_ns;
-    while (!error && plugin->pending_count == 0)
+    while (!error && plugin->pending_count == 0) {
         error = advance(plugin, first_ns + GIVE_UP_NS);
+        if (plugin->child.has_ended)
+            error = begin_again(plugin);
+    }
     if (error == -ETIMEDOUT && first_ns + GIVE_UP_NS > plugin->now_ns)
         plugin->now_ns = first_ns + GIVE_UP_NS;
     return error;
@@ -298,7 +315,7 @@ static int plugin_submit(struct device *device, struct io *io)
     uint32_t sent_bytes = 0, count = 0;
 
     io->submit_ns = io->complete_ns = plugin->now_ns;
-    if (io->kind == IO_DISCARD && plugin->loaded.geometry.no_discard) {
+    if (io->kind == IO_DISCARD && plugin->child.geometry.no_discard) {
         io->error = -EOPNOTSUPP;
         io->parts_count = 1;
         put_in_order(plugin, io);
@@ -320,6 +337,13 @@ static int plugin_submit(struct device *device, struct io *io)
         } while (sent_bytes < io->length_bytes);
     if (io->fua && io->kind == IO_WRITE && plugin->sends_flush)
         flush_behind(plugin, io);
+    if (plugin->child.has_ended) {
+        io->error = -ECONNRESET;
+        io->complete_ns = plugin->now_ns;
+        const int error = begin_again(plugin);
+        if (error)
+            return error;
+    }
     io->parts_count = count > 0 ? count : 1;
     put_in_order(plugin, io);
     return 0;
@@ -361,22 +385,24 @@ static int plugin_reap(struct device *device, struct io *done[], size_t max,
 static void *plugin_buffer(struct device *device, size_t size_bytes)
 {
     struct plugin_device *plugin = plugin_of(device);
-    memory_destroy(&plugin->memory);
-    return memory_create(&plugin->memory, size_bytes) == 0 ? plugin->memory.base
-                                                           : NULL;
+    return child_data(&plugin->child, size_bytes);
 }
 
 static int plugin_idle(struct device *device, uint64_t ns)
 {
     struct plugin_device *plugin = plugin_of(device);
-    const struct ssdprobe_plugin *calls = &plugin->loaded.plugin;
 
     /* The latest completion must still fit behind it. */
     if (ns > UINT64_MAX - GIVE_UP_NS - 1 - plugin->now_ns)
         return -EOVERFLOW;
-    if (calls->idle && ns > 0)
-        calls->idle(plugin->loaded.drive, plugin->now_ns, plugin->now_ns + ns);
     const uint64_t until_ns = plugin->now_ns + ns;
+    if (ns > 0)
+        (void)child_idle(&plugin->child, plugin->now_ns, until_ns);
+    if (plugin->child.has_ended) {
+        const int error = begin_again(plugin);
+        plugin->now_ns = until_ns;
+        return error ? error : -ECONNRESET;
+    }
     while (has_events(plugin) && ns > 0) {
         const int error = advance(plugin, until_ns);
         if (error == -ETIMEDOUT)
@@ -396,11 +422,10 @@ static uint64_t plugin_now_ns(struct device *device)
 static void plugin_close(struct device *device)
 {
     struct plugin_device *plugin = plugin_of(device);
-    plugin_unload(&plugin->loaded);
+    child_end(&plugin->child);
     free(plugin->pending);
     free(plugin->slots);
     free(plugin->waiting);
-    memory_destroy(&plugin->memory);
     free(plugin);
 }
 
@@ -416,9 +441,10 @@ static const struct device_ops plugin_ops = {
 
 static void fill_info(struct plugin_device *plugin, const char *spec)
 {
-    const struct ssdprobe_plugin_geometry *geometry = &plugin->loaded.geometry;
+    const struct ssdprobe_plugin_geometry *geometry = &plugin->child.geometry;
     struct device_info *info = &plugin->device.info;
     const uint32_t block_bytes = geometry->block_bytes;
+    const char *end = spec + strcspn(spec, ","), *file = end;
     const uint32_t limit_bytes = geometry->request_limit_bytes
                                      ? geometry->request_limit_bytes
                                      : UINT32_MAX;
@@ -437,8 +463,10 @@ static void fill_info(struct plugin_device *plugin, const char *spec)
     if (geometry->has_no_cache)
         snprintf(info->write_cache, sizeof(info->write_cache), "none");
     snprintf(info->path, sizeof(info->path), "plugin:%s", spec);
-    snprintf(info->driver, sizeof(info->driver), "%.*s",
-             plugin->loaded.file_length, plugin->loaded.file);
+    while (file > spec && file[-1] != '/')
+        file--;
+    snprintf(info->driver, sizeof(info->driver), "%.*s", (int)(end - file),
+             file);
     text_clean(info->model, sizeof(info->model), geometry->model);
     text_clean(info->flush, sizeof(info->flush),
                plugin->sends_flush ? "virtual" : "none");
@@ -471,12 +499,12 @@ int device_plugin_open(const char *spec, const struct device_options *options,
                           options->queue_depth_count);
         goto free_pending;
     }
-    error = plugin_load(spec, &plugin->loaded, why);
+    error = child_begin(&plugin->child, spec, why);
     if (error)
         goto free_pending;
     plugin->device.ops = &plugin_ops;
     plugin->sends_flush = options->write && options->flush != FLUSH_NONE &&
-                          !plugin->loaded.geometry.has_no_cache;
+                          !plugin->child.geometry.has_no_cache;
     fill_info(plugin, spec);
     *device = &plugin->device;
     return 0;

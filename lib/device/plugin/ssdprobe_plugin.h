@@ -17,9 +17,11 @@
  *         -o disk.so -lm
  *     ssdprobe plugin:./disk.so,rpm=5400
  *
- * All calls come from one thread. A function must return, must not print, and
- * must not end the program. It owns what it allocates; nothing that is passed
- * to it may be used after it has returned, unless it says so here.
+ * The plugin has a process of its own: what it prints to stdout is dropped, and
+ * if it ends its process or crashes, only the probe that ran ends, and the next
+ * one has a new drive. All calls come from one thread, and a function must
+ * return. It owns what it allocates; nothing that is passed to it may be used
+ * after it has returned, unless it says so here.
  */
 
 #ifdef __cplusplus

@@ -381,6 +381,24 @@ static int heed_state(struct session *session,
     return error;
 }
 
+/* After these the other probes still run: the budget does not suffice for one,
+ * or a plugin's process ended in it. */
+static bool is_of_one_probe(int error)
+{
+    return error == -EDQUOT || error == -ECONNRESET;
+}
+
+/* Another drive of the same kind stands in its place: nothing was written to
+ * that one. */
+static void forget_drive(struct session *session)
+{
+    const struct session_options *options = &session->options;
+
+    written_begin(&session->written, options->region_offset_bytes,
+                  session->setting.region_length_bytes, options->seed);
+    session->written.looked = options->method == METHOD_PAPER;
+}
+
 /* Probes that were finished before a resume do not run again. Those that did
  * not fit in the budget then still yield -EDQUOT. */
 int session_run(struct session *session, const struct probe *const probes[],
@@ -403,11 +421,19 @@ int session_run(struct session *session, const struct probe *const probes[],
         plan_pass(&session->plan, probes[i]);
     }
     for (size_t i = session->turns_before_count; probes[i]; i++) {
-        /* -EDQUOT skips one probe; the others still run */
-        const bool ended = error && error != -EDQUOT;
-        int own_error = take_turn(session, probes[i], ended, why);
+        const bool ended = error && !is_of_one_probe(error);
+        struct fault own = {FAULT_NONE, ""};
+        int own_error = take_turn(session, probes[i], ended, &own);
         plan_pass(&session->plan, probes[i]);
-        const bool had_turn = !ended && (!own_error || own_error == -EDQUOT);
+        const bool had_turn =
+            !ended && (!own_error || is_of_one_probe(own_error));
+        if (own_error == -ECONNRESET)
+            forget_drive(session);
+        /* What a drive did outweighs a budget. */
+        if (own_error == -EDQUOT && error == -ECONNRESET)
+            own_error = 0;
+        if (own_error)
+            *why = own;
         if (had_turn && options->turned) {
             const int failure = options->turned(options->context, i + 1);
             own_error = failure ? sink_fault(failure, why) : own_error;
