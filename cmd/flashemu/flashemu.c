@@ -326,10 +326,11 @@ static const struct option_row options[] = {
      "Do without features that older kernels lack: encoding (of ublk's "
      "commands), user-copy, recovery",
      SERVE, "Serving"},
-    {OPTION_FORMAT, "format", 0,
-     "auto|blkparse|ftrace|biosnoop|iolog|msr|systor17|alibaba|tencent|spc|fiu|"
-     "disksim|mqsim|heimdall",
-     "Format of the trace; auto looks at its first lines", REPLAY, "Replaying"},
+    {OPTION_FORMAT, "format", 0, "NAME",
+     "Format of the trace: blkparse, ftrace, biosnoop, iolog, msr, systor17, "
+     "alibaba, tencent, spc, fiu, disksim, mqsim or heimdall; auto, the "
+     "default, looks at its first lines",
+     REPLAY, "Replaying"},
     {OPTION_TIME_UNIT, "time-unit", 0, "s|ms|us|100ns|ns",
      "Unit of the trace's times, where the format does not say it or is not "
      "kept to",

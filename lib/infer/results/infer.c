@@ -223,6 +223,9 @@ static void say_time(const struct results *results, const char *parameter,
             finding, name,
             share_ns(point, (kinds[i].from_share + kinds[i].to_share) / 2));
     }
+    if (point->requests_count > 0)
+        finding_extra(finding, "requests",
+                      value_integer((uint64_t)point->requests_count));
     say_kinds(kinds, count, text, sizeof(text));
     format_bytes((uint64_t)point->block_bytes, size, sizeof(size));
     finding_why(finding, "the mean of %s of %s by %s, one at a time%s%s", what,
