@@ -63,6 +63,14 @@ def ext4(name):
         demand("stripe width",
                int(rows.get("RAID stripe width", 0)) * block == unit)
 
+def xfs(name):
+    said = subprocess.run(["xfs_db", "-r", "-c", "sb 0", "-c",
+                           "print unit width logsunit", name],
+                          capture_output=True, text=True).stdout
+    rows = dict(line.split(" = ") for line in said.splitlines() if " = " in line)
+    demand("the unit of XFS", int(rows["unit"]) * 4096 == unit)
+    demand("the width of XFS", rows["width"] == rows["unit"])
+
 def f2fs(name):
     section = number(name, 1024 + 24, "<I") * (2 << 20)
     demand("a section", section % unit == 0)
@@ -81,7 +89,7 @@ def exfat(name):
     demand("the table of exFAT", number(name, 80, "<I") * sector % unit == 0)
     demand("the data of exFAT", number(name, 88, "<I") * sector % unit == 0)
 
-looks = {"ext4": ext4, "f2fs": f2fs, "FAT": fat, "exFAT": exfat}
+looks = {"ext4": ext4, "XFS": xfs, "f2fs": f2fs, "FAT": fat, "exFAT": exfat}
 lines = {row["topic"]: row for row in document["advice"]}
 for name in sys.argv[2:]:
     demand("a line for " + name, name in lines)
@@ -115,7 +123,7 @@ advice()
         python3 look.py report.json "$@"
 }
 
-advice ssd-a partition ext4 f2fs FAT exFAT writes bursts "files at once" \
+advice ssd-a partition ext4 XFS f2fs FAT exFAT writes bursts "files at once" \
     "request size" databases TRIM "sector size"
 advice usb-unknown-1g partition ext4 f2fs FAT writes "files at once"
 advice ssd-c partition ext4 f2fs bursts

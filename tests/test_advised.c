@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/device/identity/declared.h"
 #include "lib/report/advice/advice.h"
+#include "lib/report/report.h"
 #include "tests/suite_run.h"
 
 static struct findings findings;
@@ -152,6 +154,45 @@ START_TEST(a_genuine_drive_is_not_returned)
 }
 END_TEST
 
+/* ---- partitions that are there ---- */
+
+START_TEST(a_partition_within_an_erase_unit_is_named)
+{
+    struct device_info parted = device;
+
+    declared_partition("sdb1", 4 * MIB, &parted);
+    declared_partition("sdb2", 9 * MIB, &parted);
+    declared_partition("sdb3", 18 * MIB, &parted);
+    advice_make(&findings, &parted, &list);
+    ck_assert_ptr_null(of_topic("existing partitions"));
+    found("clustered_block", value_integer(4 * MIB));
+    advice_make(&findings, &parted, &list);
+    const struct advice *advice = of_topic("existing partitions");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_ptr_nonnull(strstr(advice->text,
+                                 "sdb2 begins 1 MiB into an erase unit of 4 "
+                                 "MiB, and so do 1 more"));
+    advice_make(&findings, &device, &list);
+    ck_assert_ptr_null(of_topic("existing partitions"));
+}
+END_TEST
+
+START_TEST(a_size_of_no_unit_is_bogus)
+{
+    struct device_info disk = device;
+    char text[200];
+
+    disk.declared[0] = (struct device_declared){
+        .name = "optimal_io_size", .source = "sysfs", .bytes = 33553920};
+    disk.declared_count = 1;
+    report_declared(&disk, "write_cost_4k", true, text, sizeof(text));
+    ck_assert_ptr_nonnull(strstr(text, "bogus"));
+    disk.declared[0].bytes = 512 * KIB;
+    report_declared(&disk, "write_cost_4k", true, text, sizeof(text));
+    ck_assert_ptr_null(strstr(text, "bogus"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("advised");
@@ -166,6 +207,8 @@ int main(void)
                         sizeof(bad_kinds) / sizeof(bad_kinds[0]));
     tcase_add_test(cases, of_a_bad_drive_that_keeps_nothing_no_part_is_used);
     tcase_add_test(cases, a_genuine_drive_is_not_returned);
+    tcase_add_test(cases, a_partition_within_an_erase_unit_is_named);
+    tcase_add_test(cases, a_size_of_no_unit_is_bogus);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }

@@ -65,13 +65,15 @@ struct device_options {
     void *wait_context;
 };
 
-/* A size that the drive states of itself, and where. */
+/* A size that the drive states of itself, and where; also where a partition
+ * begins that is there ("start_of_sdb2", in DECLARED_PARTITIONS). */
 struct device_declared {
     char name[32];   /* "optimal_io_size" */
     char source[16]; /* "sysfs", "NVMe identify" */
     uint64_t bytes;
 };
-enum { DECLARED_MAX = 12 };
+enum { DECLARED_MAX = 24 };
+#define DECLARED_PARTITIONS "partitions"
 
 /* How a disk hangs on USB; empty or 0 where it does not. */
 struct device_usb {

@@ -235,6 +235,12 @@ static bool speaks_of(const struct device_declared *row, const char *parameter)
     return false;
 }
 
+/* 65535 sectors are how much a bridge takes at once, and no drive's unit. */
+static bool is_bogus(const struct device_declared *row)
+{
+    return row->bytes > 4096 && row->bytes % 4096 != 0;
+}
+
 /* Of how many requests its percentiles are; 0: it does not say. */
 static double requests_of(const struct finding *finding)
 {
@@ -306,8 +312,10 @@ char *report_declared(const struct device_info *device, const char *parameter,
         if (!speaks_of(row, parameter))
             continue;
         format_amount(row->bytes, "bytes", plain_bytes, amount, sizeof(amount));
-        snprintf(text + used, size - used, "%s%s %s (%s)",
-                 used ? ", " : "declared: ", row->name, amount, row->source);
+        snprintf(text + used, size - used, "%s%s %s (%s%s)",
+                 used ? ", " : "declared: ", row->name, amount, row->source,
+                 is_bogus(row) ? "; bogus, for it is no multiple of 4 KiB"
+                               : "");
         used = strlen(text);
     }
     return text;

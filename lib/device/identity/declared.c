@@ -71,6 +71,17 @@ void declared_sysfs(const char *folder, struct device_info *info)
     declare(info, "allocation_unit", "SD status", sd_allocation_unit(folder));
 }
 
+void declared_partition(const char *name, uint64_t offset_bytes,
+                        struct device_info *info)
+{
+    char text[sizeof(info->declared[0].name)];
+
+    /* A longer name could be that of another one. */
+    if ((size_t)snprintf(text, sizeof(text), "start_of_%s", name) <
+        sizeof(text))
+        declare(info, text, DECLARED_PARTITIONS, offset_bytes);
+}
+
 void declared_nvme_namespace(const uint8_t data[], uint32_t block_bytes,
                              struct device_info *info)
 {

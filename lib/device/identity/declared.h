@@ -17,6 +17,10 @@
  * status (SD Physical Layer Simplified Specification, 4.10.2). */
 void declared_sysfs(const char *folder, struct device_info *info);
 
+/* Appends where a partition begins. */
+void declared_partition(const char *name, uint64_t offset_bytes,
+                        struct device_info *info);
+
 /* Appends the preferred granularities of an NVMe namespace, asked of the drive
  * by IDENTIFY (NVM Command Set Specification, "Identify Namespace": NPWG, NPWA,
  * NOWS, NPDG). Nothing where the disk is not an NVMe drive. */

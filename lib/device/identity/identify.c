@@ -144,6 +144,11 @@ static void find_partitions(const struct disk *disk, struct device_info *info)
         snprintf(attribute, sizeof(attribute), "%s/partition", name);
         const bool is_partition =
             name[0] != '.' && sysfs_has(disk->folder, attribute);
+        snprintf(attribute, sizeof(attribute), "%s/start", name);
+        if (is_partition)
+            declared_partition(
+                name, SECTOR_BYTES * sysfs_number(disk->folder, attribute, 0),
+                info);
         snprintf(attribute, sizeof(attribute), "%s/size", name);
         snprintf(word, sizeof(word), "%s%s %s", used ? ", " : "", name,
                  format_bytes(SECTOR_BYTES *

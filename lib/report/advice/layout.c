@@ -11,6 +11,9 @@ static const uint64_t SECTOR_BYTES = 512;
 static const uint64_t EXT4_BLOCK_BYTES = 4 * KIB;
 /* ext4 does not follow a stripe that is longer than a block group. */
 static const uint64_t EXT4_STRIPE_MAX_BYTES = 128 * MIB;
+/* mkfs.xfs makes none below 300 MB; an allocation group has some units. */
+static const uint64_t XFS_LEAST_BYTES = 1024 * MIB;
+static const uint64_t XFS_UNIT_MAX_BYTES = 128 * MIB;
 static const uint64_t F2FS_SEGMENT_BYTES = 2 * MIB;
 static const uint64_t F2FS_SECTION_MAX_BYTES = 1024 * MIB;
 static const uint64_t FAT_CLUSTER_MAX_BYTES = 32 * KIB;
@@ -102,6 +105,44 @@ static void advise_partition(const struct base *base, struct advice_list *list)
                  base->length_bytes / base->sector_bytes);
 }
 
+/* Where partitions that are there begin within an erase unit. */
+static void advise_existing(const struct base *base,
+                            const struct device_info *device,
+                            struct advice_list *list)
+{
+    const struct device_declared *first = NULL;
+    uint64_t within_bytes = 0;
+    size_t count = 0;
+    char within[32], unit[32], others[48] = "";
+
+    for (size_t i = 0; device && i < device->declared_count; i++) {
+        const struct device_declared *row = &device->declared[i];
+        if (strcmp(row->source, DECLARED_PARTITIONS) != 0 ||
+            base->unit_bytes == 0 || row->bytes % base->unit_bytes == 0)
+            continue;
+        if (count++ == 0) {
+            first = row;
+            within_bytes = row->bytes % base->unit_bytes;
+        }
+    }
+    if (count == 0)
+        return;
+    struct advice *advice =
+        advice_add(list, "existing partitions", base->unit_from, NULL);
+    const char *name = first->name + strlen("start_of_");
+    format_bytes(within_bytes, within, sizeof(within));
+    format_bytes(base->unit_bytes, unit, sizeof(unit));
+    if (count > 1)
+        snprintf(others, sizeof(others), ", and so do %zu more", count - 1);
+    advice_brief(advice, "%s begins %s into an erase unit", name, within);
+    snprintf(advice->text, sizeof(advice->text),
+             "%s begins %s into an erase unit of %s%s: that unit is shared "
+             "with whatever is before it, and file systems place nothing "
+             "right. Moving a partition takes a backup and as long as copying "
+             "it, so do it when the drive is set up again.",
+             name, within, unit, others);
+}
+
 static void advise_ext4(const struct base *base, struct advice_list *list)
 {
     uint64_t page = base->page_bytes, unit = base->unit_bytes;
@@ -140,6 +181,27 @@ static void advise_ext4(const struct base *base, struct advice_list *list)
     snprintf(advice->command + used, sizeof(advice->command) - (size_t)used,
              "stripe-width=%" PRIu64 " PARTITION",
              (unit ? unit : page) / EXT4_BLOCK_BYTES);
+}
+
+/* mkfs.xfs(8): su is a multiple of the block; a log has at most 256 KiB, so that
+ * its own unit is said. */
+static void advise_xfs(const struct base *base, struct advice_list *list)
+{
+    const uint64_t unit = base->unit_bytes;
+    char text[32];
+
+    if (unit == 0 || unit % EXT4_BLOCK_BYTES || unit > XFS_UNIT_MAX_BYTES ||
+        base->length_bytes < XFS_LEAST_BYTES)
+        return;
+    struct advice *advice = advice_add(list, "XFS", base->unit_from, NULL);
+    format_bytes(unit, text, sizeof(text));
+    advice_brief(advice, "tell mkfs.xfs the erase unit of %s (-d su)", text);
+    snprintf(advice->text, sizeof(advice->text),
+             "Large files begin at multiples of %s. It costs space where files "
+             "are small.",
+             text);
+    snprintf(advice->command, sizeof(advice->command),
+             "mkfs.xfs -d su=%" PRIu64 "k,sw=1 -l su=4k PARTITION", unit / KIB);
 }
 
 static void advise_f2fs(const struct base *base, struct advice_list *list)
@@ -275,7 +337,9 @@ void advise_layout(const struct findings *findings,
 
     find_base(findings, device, &base);
     advise_partition(&base, list);
+    advise_existing(&base, device, list);
     advise_ext4(&base, list);
+    advise_xfs(&base, list);
     advise_f2fs(&base, list);
     advise_fat(&base, list);
     advise_exfat(&base, list);
