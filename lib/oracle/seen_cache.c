@@ -3,8 +3,9 @@
 #include "lib/flash/ftl/mapping.h"
 #include "lib/oracle/seen.h"
 
-/* Smaller ones may be memory that a flush does not empty. */
-static const uint64_t least_bytes = 80 * MIB;
+/* Smaller ones may be memory that a flush does not empty; where it does, fewer
+ * writes are chance. */
+static const uint64_t least_bytes = 80 * MIB, least_flushed_bytes = 18 * MIB;
 /* Behind its end writes take so much longer that a user notices. */
 static const double slower_least = 1.5;
 /* A drive that is full leaves it fewer blocks. */
@@ -27,7 +28,9 @@ int oracle_fast_cache(const struct drive *drive, uint64_t *size_bytes,
 
     *size_bytes = bytes;
     *seen = false;
-    if (bytes < least_bytes || 2 * whole > drive->capacity_bytes)
+    const bool empties = !drive->flush_lies && !drive->write_buffer_protected;
+    if (bytes < (empties ? least_flushed_bytes : least_bytes) ||
+        2 * whole > drive->capacity_bytes)
         return 0;
     const int error = bench_open(&bench, drive, why);
     if (error)
