@@ -536,10 +536,12 @@ struct log_row {
 
 static bool read_row(const char *line, struct log_row *row, int *columns)
 {
-    char end;
+    char end, alone[160];
 
+    /* sscanf() would measure all that is left of the text each time. */
+    snprintf(alone, sizeof(alone), "%.*s", (int)strcspn(line, "\n"), line);
     *columns =
-        sscanf(line, "%lf, %lf, %lf, %lf, %lf%c", &row->time_ms, &row->value,
+        sscanf(alone, "%lf, %lf, %lf, %lf, %lf%c", &row->time_ms, &row->value,
                &row->direction, &row->bytes, &row->offset, &end);
     return *columns >= 4 && row->time_ms >= 0 && row->value >= 0 &&
            (row->direction == 0 || row->direction == 1 ||
