@@ -110,6 +110,10 @@ while IFS='|' read -r file change text; do
 done <<'END'
 fio-980pro-4k-1.json|s/randread/randrw/|mixes kinds of requests (randrw)
 fio-980pro-4k-1.json|s/"error" : 0/"error" : 5/|ended with an error
+fio-980pro-4k-1.json|s/"direct" : "1"/"direct" : "0"/|it went through the page cache
+fio-980pro-4k-1.json|/"direct" : "1"/d|it went through the page cache
+fio-980pro-4k-1.json|s/"direct" : "1"/"rate_iops" : "900"/|held back, by its option rate_iops
+fio-980pro-4k-1.json|s/io_uring/null/|held back, by its option ioengine
 fio-lat.log|s/, [0-9]*, 0$//|does not say where requests were (log_offset=1
 fio-lat.log|10q|fewer than 20
 ioping.txt|/<<</d|ioping was quiet (-q)

@@ -18,6 +18,7 @@ struct job {
     char mode[16]; /* randread ... */
     struct result_point point;
     bool syncs;      /* by a call of its own, after each write */
+    char limit[24];  /* an option that kept it from its fastest; or empty */
     bool is_grouped; /* what it measured is of all its `jobs_count` */
     double jobs_count, iodepth;
 };
@@ -43,6 +44,18 @@ static bool has_kind(const struct job *job)
     return false;
 }
 
+/* Does it wait on purpose, or do nothing at all? */
+static bool is_limit(const char *name, const char *value)
+{
+    static const char *const names[] = {"rate", "rate_iops", "thinktime",
+                                        "latency_target"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return strcmp(value, "0") != 0;
+    return strcmp(name, "ioengine") == 0 && strcmp(value, "null") == 0;
+}
+
 static void set_option(struct job *job, const char *name, const char *value)
 {
     if (strcmp(name, "rw") == 0 || strcmp(name, "readwrite") == 0)
@@ -53,6 +66,8 @@ static void set_option(struct job *job, const char *name, const char *value)
         snprintf(job->mode, sizeof(job->mode), "of mixed sizes");
     else if (strcmp(name, "iodepth") == 0)
         (void)result_number(value, &job->iodepth);
+    else if (is_limit(name, value))
+        snprintf(job->limit, sizeof(job->limit), "%.23s", name);
     else if (strcmp(name, "numjobs") == 0)
         (void)result_number(value, &job->jobs_count);
     else if (strcmp(name, "direct") == 0)
@@ -83,6 +98,16 @@ static int add_job(const struct result_text *source, const char *name,
                     "fio's job %.40s%smixes kinds of requests (%s): none of "
                     "its times is of one kind, so no finding follows",
                     name, name[0] ? " " : "", job->mode);
+        return 0;
+    }
+    if (job->limit[0] || (point->cache == CACHE_USED && !point->synced)) {
+        result_note(source->results,
+                    "fio's job%s%.40s says nothing of the drive: %s%s",
+                    name[0] ? " " : "", name,
+                    job->limit[0] ? "it was held back, by its option "
+                                  : "it went through the page cache, which "
+                                    "direct=1 avoids",
+                    job->limit);
         return 0;
     }
     point->writes = strstr(job->mode, "write") != NULL;
@@ -210,6 +235,8 @@ static void read_job(struct json_object *document, struct json_object *item,
     begin_job(job);
     take_options(object_at(document, "global options"), job);
     take_options(object_at(item, "job options"), job);
+    if (job->point.cache == CACHE_UNKNOWN)
+        job->point.cache = CACHE_USED; /* where it is not given */
     const bool writes = strstr(job->mode, "write") != NULL;
     struct json_object *side = object_at(item, writes ? "write" : "read");
     job->point.requests_per_second = number_at(side, "iops");

@@ -94,7 +94,8 @@ static int read_diskmark(const struct result_text *source)
 
 static bool is_iozone(const char *text)
 {
-    return strstr(text, "reclen") && strstr(text, "rewrite");
+    return (strstr(text, "reclen") && strstr(text, "rewrite")) ||
+           strstr(text, "Iozone: Performance Test");
 }
 
 enum { COLUMNS = 8, HEAD_COLUMNS = 16, CLOSE_COLUMNS = 4 };
