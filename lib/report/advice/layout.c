@@ -139,7 +139,7 @@ static void advise_existing(const struct base *base,
              "%s begins %s into an erase unit of %s%s: that unit is shared "
              "with whatever is before it, and file systems place nothing "
              "right. Moving a partition takes a backup and as long as copying "
-             "it, so do it when the drive is set up again.",
+             "it, which can wait until the drive is set up again.",
              name, within, unit, others);
 }
 
@@ -183,8 +183,8 @@ static void advise_ext4(const struct base *base, struct advice_list *list)
              (unit ? unit : page) / EXT4_BLOCK_BYTES);
 }
 
-/* mkfs.xfs(8): su is a multiple of the block; a log has at most 256 KiB, so that
- * its own unit is said. */
+/* mkfs.xfs(8): su is a multiple of the block. A log takes at most 256 KiB, so
+ * its own unit is given. */
 static void advise_xfs(const struct base *base, struct advice_list *list)
 {
     const uint64_t unit = base->unit_bytes;
