@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# tests/test_cut.sh SOURCE_DIR BUILD_DIR: a run that was cut off, as by a plugin
-# that ends the process, is read up to there, and is said to be cut off.
+# tests/test_cut.sh SOURCE_DIR BUILD_DIR: a run that was cut off, as by a signal,
+# is read up to there, and is said to be cut off.
 set -u
 export LC_ALL=C
 
@@ -49,13 +49,13 @@ cut()
         >said 2>&1 </dev/null
     test ! -e "$1/report.json"
 }
-check "a plugin that exits cuts its run off" cut exited after=3200,exit=0
-check "so does one that aborts" cut aborted after=3200,abort=1
-cp -r exited half
-head -c -30 exited/samples.csv >half/samples.csv
-cp -r exited empty
-sed -n '1,/^run,/p' exited/samples.csv >empty/samples.csv
-for run in exited aborted half; do
+check "SIGKILL cuts a run off" cut killed after=3200,kill=9
+check "so does SIGABRT" cut aborted after=3200,kill=6
+cp -r killed half
+head -c -30 killed/samples.csv >half/samples.csv
+cp -r killed empty
+sed -n '1,/^run,/p' killed/samples.csv >empty/samples.csv
+for run in killed aborted half; do
     check "$run: card before there is a report" ends 2 "$ssdprobe" card "$run"
     check "$run: the remedy is named" grep -q "'ssdprobe report $run'" err
     check "$run: report" ends 0 "$ssdprobe" report "$run" --json=$run.json
@@ -74,18 +74,18 @@ for run in exited aborted half; do
     check "$run: card" ends 0 "$ssdprobe" card "$run"
 done
 check "report once more, from the document that it made" ends 0 \
-    "$ssdprobe" report exited
-check "which says so once" test "$(grep -c 'cut off in' exited/report.txt)" = 1
+    "$ssdprobe" report killed
+check "which says so once" test "$(grep -c 'cut off in' killed/report.txt)" = 1
 check "a run with a header alone" ends 0 "$ssdprobe" report empty \
     --json=empty.json
 check "its document" valid empty.json "len(cut) == 1" "not found"
-head -n 5 exited/samples.csv >header.csv
+head -n 5 killed/samples.csv >header.csv
 check "a part of a header says nothing" ends 2 "$ssdprobe" infer header.csv
 check "and that is said" grep -q 'cut off before its first row' err
 "$ssdprobe" run $probes "$plugin" -q --read-only --output-dir=whole \
     --json=whole.json >said 2>&1 </dev/null
 check "a whole run is not cut off" valid whole.json "not cut" "found"
-sed '40s/,0,0,/,0,1,/;40s/,read,/,write,/' exited/samples.csv >edited.csv
+sed '40s/,0,0,/,0,1,/;40s/,read,/,write,/' killed/samples.csv >edited.csv
 sed -i '45d' edited.csv
 check "a row that is missing is noticed in one that was cut off" \
     ends 2 "$ssdprobe" infer edited.csv

@@ -13,15 +13,18 @@
  *     error=N                  ... io() returns N
  *     exit=N                   ... io() ends the process with N
  *     abort=1                  ... io() aborts it
+ *     kill=N                   ... io() sends the host's process signal N
  *     dies=1                   open() ends the process
  *     prints=1                 io() prints
  *     trace=FILE               what is called goes there, a line each
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/device/plugin/ssdprobe_plugin.h"
 
@@ -36,7 +39,7 @@ struct bad {
     size_t times_count;
     uint64_t after_count, requests_count;
     bool early, never, exits, aborts, prints;
-    int exit_status;
+    int exit_status, signal;
     int error;
     FILE *trace;
 };
@@ -91,6 +94,8 @@ static int bad_open(const struct ssdprobe_plugin_setting settings[],
             bad.exit_status = (int)number;
         } else if (strcmp(key, "dies") == 0)
             exit(0);
+        else if (strcmp(key, "kill") == 0)
+            bad.signal = (int)number;
         else if (strcmp(key, "prints") == 0)
             bad.prints = true;
         else if (strcmp(key, "abort") == 0)
@@ -125,6 +130,8 @@ static int bad_io(void *drive, const struct ssdprobe_plugin_request *request,
         printf("a plugin that prints\n");
         fflush(stdout);
     }
+    if (now && state->signal)
+        kill(getppid(), state->signal);
     if (now && state->exits)
         exit(state->exit_status);
     if (now && state->aborts)
