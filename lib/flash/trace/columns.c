@@ -97,7 +97,7 @@ enum trace_parsed parse_columns(const struct trace_format_row *row,
     const char *letter = row->columns;
     char field[FIELD_MAX_BYTES];
 
-    *parsed = (struct trace_line){.device = ""};
+    begin_line(parsed);
     for (; *letter && *letter != '*'; letter++) {
         const bool is_there = next_field(&line, row->separator, field);
         if (*letter != '-' && /* which may be empty */

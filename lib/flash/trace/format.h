@@ -107,6 +107,15 @@ enum trace_parsed parse_biosnoop(const struct trace_format_row *row,
 
 const char *trace_time_unit_name(uint64_t ns);
 
+/* Before the fields of a line are taken: nothing but what no column says. */
+static inline void begin_line(struct trace_line *line)
+{
+    line->device[0] = '\0';
+    line->flush_first = line->fua = false;
+    line->operation = FLASH_READ;
+    line->time_ns = line->offset_bytes = line->length_bytes = 0;
+}
+
 /* Copies a device's name; false: it is too long. */
 bool set_device(struct trace_line *line, const char *name);
 

@@ -107,7 +107,7 @@ enum trace_parsed parse_iolog(const struct trace_format_row *row,
     unsigned version, digits;
 
     (void)row;
-    memset(parsed, 0, sizeof(*parsed));
+    begin_line(parsed);
     if (sscanf(line, "fio version %u iolog", &version) == 1) {
         state->version = version;
         return version == 2 || version == 3 ? TRACE_OTHER : TRACE_BAD;

@@ -323,7 +323,7 @@ static enum trace_parsed parse_pattern(const char *line,
     const uint64_t block_bytes = state->units.block_bytes;
     struct pattern_line found = {.action = 'Q'};
 
-    memset(parsed, 0, sizeof(*parsed));
+    begin_line(parsed);
     if (!match_pattern(state->pattern, line, &found) || !found.letters[0])
         return TRACE_BAD;
     if (!is_seen(found.action, state))
@@ -354,7 +354,7 @@ enum trace_parsed parse_blkparse(const struct trace_format_row *row,
         return TRACE_SUMMARY;
     if (state->pattern)
         return parse_pattern(line, state, parsed);
-    memset(parsed, 0, sizeof(*parsed));
+    begin_line(parsed);
     if (!next_field(&line, ' ', text) || !strchr(text, ',') ||
         !set_device(parsed, text) || !next_number(&line, ' ', &processor) ||
         !next_number(&line, ' ', &sequence) || !next_field(&line, ' ', text) ||
@@ -405,7 +405,7 @@ enum trace_parsed parse_ftrace(const struct trace_format_row *row,
     char action = '-';
 
     (void)row;
-    memset(parsed, 0, sizeof(*parsed));
+    begin_line(parsed);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !at; i++) {
         at = strstr(line, events[i].name);
         if (!at)
@@ -458,7 +458,7 @@ enum trace_parsed parse_biosnoop(const struct trace_format_row *row,
     size_t count = split(line, words), at = count;
 
     (void)row;
-    memset(parsed, 0, sizeof(*parsed));
+    begin_line(parsed);
     while (at > 0 && is_figure(words[at - 1]))
         at--;
     /* Behind the letters: sector, bytes, perhaps the queue, latency. */

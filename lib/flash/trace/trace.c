@@ -284,7 +284,7 @@ static void note_device(struct trace *trace, const char *device)
         if (strcmp(trace->devices[i], device) == 0)
             return;
     if (count < TRACE_DEVICES_MAX) {
-        memcpy(trace->devices[count], device, TRACE_DEVICE_BYTES);
+        snprintf(trace->devices[count], TRACE_DEVICE_BYTES, "%s", device);
         trace->counts.devices_count++;
     }
 }

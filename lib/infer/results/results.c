@@ -9,7 +9,7 @@
 #include "lib/base/packed/packed.h"
 #include "lib/infer/results/tool.h"
 
-enum { FILE_BYTES_MAX = 64 << 20 }; /* a million rows of a latency log */
+enum { FILE_BYTES_MAX = 256 << 20 }; /* millions of rows of a latency log */
 
 static const struct result_tool *const families[] = {
     tools_fio, tools_capacity, tools_sync, tools_rates, tools_conditions};
