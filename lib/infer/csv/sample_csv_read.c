@@ -60,8 +60,18 @@ static int refuse_end(struct reader *reader)
         "the file is cut off before its first row, so it holds no samples");
 }
 
+static const char foreign[] =
+    "this is not a file of samples, nor output of a tool that is known here "
+    "(fio, f3, ioping and others)";
+
 static int refuse_byte(const struct reader *reader, char byte)
 {
+    const size_t title = strlen(CSV_TITLE);
+
+    if (reader->line_number == 1 && byte == '\r' &&
+        (reader->length < title ||
+         strncmp(reader->line, CSV_TITLE, title) != 0))
+        return REFUSE(reader, "%s", foreign);
     if (byte == '\r')
         return REFUSE(reader, "%s",
                       "a carriage return: lines must end in a line feed alone, "
@@ -228,10 +238,7 @@ static int read_version(struct reader *reader)
 
 static int read_header(struct reader *reader, struct csv_header *header)
 {
-    int error = expect_line(reader, CSV_TITLE,
-                            "this is not a file of samples, nor output of a "
-                            "tool that is known here (fio, f3, ioping and "
-                            "others)");
+    int error = expect_line(reader, CSV_TITLE, foreign);
     if (!error)
         error = read_version(reader);
     bool pending = false; /* a line that an optional field left */
