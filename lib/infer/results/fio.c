@@ -561,31 +561,38 @@ struct log_row {
     double time_ms, value, direction, bytes, offset;
 };
 
-static bool read_row(const char *line, struct log_row *row, int *columns)
+/* How many columns there are, up to five; 0: it is no such line. */
+static int read_row(const char *line, struct log_row *row)
 {
-    char end, alone[160];
+    double *const columns[] = {&row->time_ms, &row->value, &row->direction,
+                               &row->bytes, &row->offset};
+    int count = 0;
 
-    /* sscanf() would measure all that is left of the text each time. */
-    snprintf(alone, sizeof(alone), "%.*s", (int)strcspn(line, "\n"), line);
-    *columns =
-        sscanf(alone, "%lf, %lf, %lf, %lf, %lf%c", &row->time_ms, &row->value,
-               &row->direction, &row->bytes, &row->offset, &end);
-    return *columns >= 4 && row->time_ms >= 0 && row->value >= 0 &&
-           (row->direction == 0 || row->direction == 1 ||
-            row->direction == 2) &&
-           row->bytes >= 0;
+    row->offset = 0;
+    while (count < 5) {
+        char *end;
+        line += strspn(line, " ");
+        if (!isdigit((unsigned char)*line))
+            break;
+        *columns[count++] = (double)strtoull(line, &end, 10);
+        line = end + strspn(end, " ");
+        if (*line != ',')
+            break;
+        line++;
+    }
+    return count >= 4 && row->direction <= 2 ? count : 0;
 }
 
 static bool is_log(const char *text)
 {
     struct log_row row;
-    int columns, lines = 0;
+    int lines = 0;
 
     for (const char *line = text; line && lines < 5;
          line = result_next_line(line), lines++)
         if (strspn(line, "0123456789., ") != strcspn(line, "\n") ||
             strncmp(line + strspn(line, "0123456789"), ", ", 2) != 0 ||
-            !read_row(line, &row, &columns))
+            !read_row(line, &row))
             return false;
     return lines > 0;
 }
@@ -616,7 +623,7 @@ static int collect(const struct result_text *source, struct log *log)
         int columns;
         if (*line == '\n' || *line == '\0')
             continue;
-        if (!read_row(line, &row, &columns))
+        if (!(columns = read_row(line, &row)))
             return RESULT_REFUSE(source, line, "%s",
                                  "expected TIME, LATENCY, DIRECTION, BYTES[, "
                                  "OFFSET] as fio logs them");

@@ -69,9 +69,10 @@ const char *result_find(const char *at, const char *word)
 
 const char *result_after(const char *at, const char *word)
 {
-    const char *found = result_find(at, word);
+    const char *found =
+        at ? memmem(at, strcspn(at, "\n"), word, strlen(word)) : NULL;
 
-    return found && found <= at + strcspn(at, "\n") ? found : NULL;
+    return found ? found + strlen(word) : NULL;
 }
 
 const char *result_next_line(const char *at)
