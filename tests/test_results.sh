@@ -196,6 +196,11 @@ awk -F, -v OFS=, '{ $2 = " " int($2 / 1000) } 1' "$results/fio-lat.log" >us
 check "us, as fio 2 logs them" bash -c \
     '"$1" infer --json us | jq -e ".findings[0].value > 75000"' _ "$ssdprobe"
 
+# Read in a time that grows with its length: else it takes minutes.
+awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%d, %d, 0, 4096, %d, 0\n",
+    i / 12, 80000 + i % 7000, (i * 7919 % 100000) * 4096 }' >long
+check "a long log" timeout 30 "$ssdprobe" infer long
+
 ## A set of files is one drive.
 check "depths together have a plateau" says \
     'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
