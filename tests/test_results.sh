@@ -201,6 +201,11 @@ awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%d, %d, 0, 4096, %d, 0\n",
     i / 12, 80000 + i % 7000, (i * 7919 % 100000) * 4096 }' >long
 check "a long log" timeout 30 "$ssdprobe" infer long
 
+"$ssdprobe" run basic sim:ssd-a -q --csv=own.csv >out 2>&1
+check "samples through a pipe are not eaten" bash -c \
+    '[[ $("$1" infer --json <(cat own.csv) | jq ".findings | length") -gt 3 ]]' _ \
+    "$ssdprobe"
+
 ## A set of files is one drive.
 check "depths together have a plateau" says \
     'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \

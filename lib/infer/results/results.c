@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/base/packed/packed.h"
 #include "lib/infer/results/tool.h"
@@ -14,13 +15,16 @@ enum { FILE_BYTES_MAX = 256 << 20 }; /* millions of rows of a latency log */
 static const struct result_tool *const families[] = {
     tools_fio, tools_capacity, tools_sync, tools_rates, tools_conditions};
 
-/* All of a file with a final 0, which the caller frees. NULL: it cannot be read
- * or is longer than any result. */
+/* All of a file with a final 0, which the caller frees. NULL: it cannot be read,
+ * or not twice (a pipe), or is longer than any result. */
 static char *read_all(const char *path, size_t *length)
 {
-    char *bytes = malloc(FILE_BYTES_MAX + 2);
+    struct stat status;
     FILE *file = NULL;
 
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    char *bytes = malloc(FILE_BYTES_MAX + 2);
     if (!bytes || packed_open(path, &file)) {
         free(bytes);
         return NULL;
