@@ -15,8 +15,8 @@ enum { FILE_BYTES_MAX = 256 << 20 }; /* millions of rows of a latency log */
 static const struct result_tool *const families[] = {
     tools_fio, tools_capacity, tools_sync, tools_rates, tools_conditions};
 
-/* All of a file with a final 0, which the caller frees. NULL: it cannot be read,
- * or not twice (a pipe), or is longer than any result. */
+/* All of a file with a final 0, which the caller frees. NULL: it cannot be
+ * read, or not twice (a pipe), or is longer than any result. */
 static char *read_all(const char *path, size_t *length)
 {
     struct stat status;
