@@ -58,7 +58,7 @@ lib/flash/ftl/victim_greedy.c|s/ledger->lowest_valid++;/ledger->lowest_valid += 
 lib/flash/controller/write_cache.c|s/read_buffer_drop(cache->first, \*evicted);//|test_flash|
 lib/flash/controller/write_cache.c|s/read_buffer_insert(cache->second, unit);/read_buffer_drop(cache->second, unit);/|test_flash|
 lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|test_study|
-probes/stripe/pairs.c|s/step.depth = 2;/step.depth = 1;/|test_stripe|
+probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|
 probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
 probes/stripe/search.c|s/1 - off \/ unit/1 - off \/ unit \/ 2/|test_stripe|
 probes/stripe/search.c|s/full_least = 0.97/full_least = 0.5/|test_stripe|
@@ -67,12 +67,12 @@ probes/nand_type/nand_type.c|s/stand_in_rows = 12/stand_in_rows = 13/|test_strip
 lib/oracle/seen_stripe.c|s/serial_least = 1.92/serial_least = 2.2/|test_stripe|
 probes/write_buffer/follow.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.h|s/page_effect_confidence = 0.85/page_effect_confidence = 0.999/|test_probes_kim|recovery
-probes/clustered_page/certify.c|s/contrast.low = contrast.high = page_effect_low/contrast.low = -9/|test_probes_kim|recovery
+probes/clustered_page/certify.c|s/SIDE_ABOVE, page_effect_low, page_effect_low, NULL/SIDE_ABOVE, -9, -9, NULL/|test_probes_kim|recovery
 probes/clustered_page/certify.c|s/(multiple % 2 ? 2 : 1) \* page_bytes,/page_bytes,/;s/^ *2 \* size, SIDE_BELOW/size, SIDE_BELOW/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.c|s/merge_hides = 0.4055/merge_hides = 0.2231/|test_probes_kim|recovery
 probes/clustered_page/stairs.c|s/multiple <= 7/multiple <= 1/|test_probes_kim|recovery
 probes/clustered_page/stairs.c|s/page_shifted(page_bytes \/ 2 + state->block_bytes/page_shifted(page_bytes/|test_probes_kim|recovery
-probes/clustered_page/stairs.c|s/contrast.pitch_bytes = page_bytes;/(void)page_bytes;/|test_probes_kim|recovery
+probes/clustered_page/stairs.c|s/contrast.n\[PAGE_PITCH\] = page_bytes;/(void)page_bytes;/|test_probes_kim|recovery
 probes/clustered_page/certify.c|s/&& limit % page_bytes;/\&\& false;/|test_probes_kim|recovery
 probes/clustered_page/certify.c|s/median > 0.5 \* long_none/median > 9/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.c|s/state->whole_bytes = block_bytes;/(void)block_bytes;/|test_probes_kim|recovery
@@ -240,7 +240,7 @@ probes/content/unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_sti
 probes/content/unit.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
 probes/content/unit.c|s/claim == CLAIM_OPEN/false/|test_probes_stick|recovery
 probes/content/unit.c|s/\*index = likelier(.*);/*index = PARTS_COUNT;/|test_probes_stick|recovery
-probes/content/blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
+probes/content/blocks.c|s/return smaller_of(blocks_count(state, contents), larger_of(most, contents));/return blocks_count(state, contents) + 0 * most;/|test_probes_stick|recovery
 lib/flash/controller/serve_write.c|s/flash->passes_buffer = true;/;/|test_flash|
 lib/flash/controller/serve_write.c|s/ uint64_t room_ns = serve_drain(.*);/ uint64_t room_ns = begin_ns;/|test_flash|
 lib/flash/controller/serve.c|s/flash->passes_buffer = flash->wrote = false;/flash->wrote = false;/|test_flash|
@@ -295,7 +295,7 @@ lib/flash/controller/serve.c|s/has_work = flash->wrote;/has_work = true;/|test_f
 lib/flash/nand/interleave_banks.c|s/        job->linger_ns = 0;/        job->linger_ns = 0, job->least_ns = 0;/|test_flash_today|
 lib/flash/disturbance/faults.c|s/faults->is_protected)/false)/|test_flash_today|
 lib/flash/nand/array_make.c|s/i >= drive->program_pages_count/true/|test_flash_layout|
-probes/read_buffer/read_buffer.c|s/    if (data != CLAIM_HOLDS)/    if (false \&\& data)/|test_probes_reads|
+probes/read_buffer/cells.c|s/at == touch_first_bytes || at < length/at == 7/|test_probes_reads|
 lib/flash/nand/layout.c|s/radices\[SECTION\] = .*/radices[SECTION] = 1;/|test_flash_layout|
 lib/flash/nand/layout.c|s/values\[PLANE\] \* radices\[SECTION\] + values\[SECTION\]/values[PLANE]/|test_flash_layout|
 lib/flash/ftl/mapping_slc.c|s/map->filled > blocks_now(map))/false)/|test_flash_slc|
@@ -349,7 +349,7 @@ probes/nand_type/levels.c|s/two_levels_confidence = 0.8/two_levels_confidence = 
 probes/nand_type/nand_type.c|s/state->sure = fmin(confidence_of(known, "clustered_page"),/state->sure = fmin(1,/|test_probes_kim|recovery
 probes/nand_type/levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
 probes/log_list/sharing.c|s/shared_least = 0.3466/shared_least = 3/|test_log_sharing|
-probes/log_list/sharing.c|s/if (contrast->repeats % ROUND_PLACES)/if (false)/|test_log_sharing|
+probes/log_list/sharing.c|s/if (trial->contrast->repeats % ROUND_PLACES)/if (false)/|test_log_sharing|
 probes/log_list/sharing.c|s/both_ends ? begin : last - page/last - page/|test_log_sharing|
 probes/log_list/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list/count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
@@ -359,15 +359,15 @@ probes/log_list/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_st
 probes/log_list/log_list.c|s/taken < STEADY_ROUNDS;$/true;/|test_probes_stick|recovery
 probes/log_list/log_list.h|s/merge_shortest_ns = 2e6/merge_shortest_ns = 2e5/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/contrast->rounds_count) < log_alpha/contrast->rounds_count) < 0/|test_probes_kim|recovery
-probes/log_list/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_probes_stick|recovery
+probes/log_list/log_list.c|s/log_early && logs == 1/log_early \&\& logs == 0/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/pass == REFINED_PASS/pass == PASSES/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/CLAIM_HOLDS \&\& contrast->side == SIDE_ABOVE/CLAIM_HOLDS/|test_probes_stick|recovery
 probes/log_list/count.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
-probes/log_list/writes.c|s/place < last ? place/true ? place/|test_probes_stick|recovery
+probes/log_list/writes.c|s/smaller_of(log_next_place(state_of(trial), trial->random), last),/log_next_place(state_of(trial), trial->random) + 0 * last,/|test_probes_stick|recovery
 probes/log_list/places.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
 probes/log_list/writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
-probes/log_list/writes.c|s/pitch_bytes && round < LOG/pitch_bytes \&\& false \&\& round < LOG/|test_budget|one drive
+probes/log_list/writes.c|s/n\[LOG_BLOCK\] && trial->round < LOG/n[LOG_BLOCK] \&\& false \&\& trial->round < LOG/|test_budget|one drive
 probes/log_list/places.c|s/state->holds = true/state->holds = false/|test_budget|one drive
 probes/sustained_write/cache.c|s/^ *fall->scale.middle_ns;/0;/|test_sustained_write|
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
@@ -401,9 +401,7 @@ probes/inter_request_distance/walk.c|s/across != i - 1/across < -1/|test_probes_
 probes/inter_request_distance/walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
 probes/inter_request_distance/inter_request_distance.c|s/2 \* DISTANCE_SLOTS/8 * DISTANCE_SLOTS/|test_probes_stick|recovery
 probes/inter_request_distance/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
-probes/inter_request_distance/cells.c|s/stats_median(far,/stats_lower_half_mean(far,/|test_probes_stick|
-probes/inter_request_distance/cells.c|s/stats_median(near,/stats_lower_half_mean(near,/|test_probes_stick|
-probes/inter_request_distance/cells.c|s/stats_median(/stats_lower_half_mean(/|test_probes_stick|
+probes/inter_request_distance/cells.c|s/stats_median/stats_lower_half_mean/|test_probes_stick|
 probes/large_request/line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
 probes/large_request/large_request.c|s/kind == REQUEST_READS ? first : looks; /first; /|test_budget|one drive
 probes/large_request/large_request.c|s/forecast_error = 2/forecast_error = 20/|test_budget|one drive
@@ -419,7 +417,7 @@ lib/session/keep/journal.c|s/strcmp(page + PAGE_TEXT_BYTES, check) != 0/false/|t
 lib/session/keep/journal.c|s/return digest == extent->digests\[0\]\[unit\]/return true/|test_preserve|
 lib/session/run/run.c|s/smaller_of(counters.written_bytes, budget_bytes)/0/|test_budget|the end of a budget
 probes/clustered_block/conclude.c|s/^    if (side == SIDE_BELOW)$/    if (false)/|test_budget|one drive
-probes/content/content.c|s/look_at_moving(state, CONTENT_MOVED_FRONT) == SIDE_ABOVE/false/|test_probes_stick|recovery
+probes/content/content.c|s/look_at_moving(state, &content_moved_front) == SIDE_ABOVE/false/|test_probes_stick|recovery
 probes/write_buffer/flush.c|s/\*first_bytes = sizes\[i\];/*first_bytes = sizes[0];/|test_probes_kim|recovery
 probes/write_buffer/follow.c|s/waits == CLAIM_OPEN \&\& !state->everywhere/false/|test_probes_kim|recovery
 probes/write_buffer/follow.c|s/buffer_stands_slowly(state, edge) != CLAIM_HOLDS/false/|test_probes_kim|recovery

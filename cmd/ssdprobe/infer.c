@@ -298,11 +298,6 @@ static int infer_file(struct invocation *invocation, const char *path,
     return error;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* A folder of results is of one drive; what else is in it is counted. */
 static int infer_folder(struct output *output, const char *path,
                         struct results *results, struct fault *why)
@@ -310,8 +305,11 @@ static int infer_folder(struct output *output, const char *path,
     struct dirent **entries = NULL;
     char *names[FOLDER_FILES_MAX], text[PATH_MAX];
     int error = 0, others = 0, count = 0;
-    const int found = scandir(path, &entries, NULL, NULL);
+    const int found = scandir(path, &entries, NULL, alphasort);
 
+    if (!entries)
+        return fault_set(why, FAULT_OPEN, -errno, "%.200s cannot be read: %s.",
+                         path, strerror(errno));
     for (int i = 0; i < found; i++) {
         struct stat status;
         snprintf(text, sizeof(text), "%s/%s", path, entries[i]->d_name);
@@ -321,7 +319,6 @@ static int infer_folder(struct output *output, const char *path,
             count++;
     }
     free(entries);
-    qsort(names, (size_t)count, sizeof(names[0]), compare_names);
     for (int i = 0; i < count; i++) {
         bool is_result = false;
         if (!error)

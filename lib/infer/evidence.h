@@ -30,8 +30,8 @@ char *evidence_form(const char *why, char form[EVIDENCE_FORM_MAX]);
 
 /*
  * The most that so many right cases carry: the lower end of a one-sided 95 %
- * interval of the share (Wilson). Of fewer than 30 at most 0.9, or the upper
- * end of that interval, if that is lower. [0, 1]
+ * interval of the share (Wilson). Fewer than 30 carry 0.9 at most, or the
+ * upper end of that interval, if that is lower. [0, 1]
  */
 double evidence_most(uint32_t cases_count, uint32_t right_count);
 

@@ -386,9 +386,9 @@ static bool parse_head(const char *line, size_t length,
     if (length >= sizeof(head))
         return false;
     snprintf(head, sizeof(head), "%.*s", (int)length, line);
-    if (length >= 6 && strcmp(head + length - 6, "block:") == 0)
-        head[length - 6] = '\0';
     size_t end = strlen(head);
+    if (end >= 6 && strcmp(head + end - 6, "block:") == 0)
+        head[end -= 6] = '\0';
     while (end > 0 && strchr(" \t:", head[end - 1]))
         head[--end] = '\0';
     word = strrchr(head, ' ');

@@ -152,7 +152,9 @@ static void take_options(struct json_object *options, struct job *job)
     if (!json_object_is_type(options, json_type_object))
         return;
     json_object_object_foreach(options, name, value)
+    {
         set_option(job, name, json_object_get_string(value));
+    }
 }
 
 /* "99.000000": 123 */

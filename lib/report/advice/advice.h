@@ -11,7 +11,8 @@
  * What to do about it: findings turned into partitions, file systems and ways
  * to write. Each line follows from findings that it names; where one of them
  * was not found, there is no such line. DEVICE and PARTITION in a command are
- * for the reader to replace. Sources: mke2fs(8) "stride", "stripe-width"; mkfs.xfs(8) "su", "sw";
+ * for the reader to replace. Sources: mke2fs(8) "stride", "stripe-width";
+ * mkfs.xfs(8) "su", "sw";
  * mkfs.f2fs(8) "-s"; mkfs.fat(8) "-a", "-R"; mkfs.exfat(8) "-b"; the kernel's
  * documentation of f2fs, "active_logs"; zpoolprops(7) "ashift"; fstrim(8).
  */

@@ -41,8 +41,8 @@ struct session {
     uint64_t written_before_bytes;
     size_t turns_before_count;
     struct baseline baseline;
-    /* Of each probe that ran, by its part in the plan: how quick the drive was
-     * before it and behind it. */
+    /* How quick the drive was before and after each probe that ran, by its part
+     * in the plan. */
     struct baseline_change quick_before[COST_PARTS_MAX],
         quick_after[COST_PARTS_MAX];
     struct written written;
