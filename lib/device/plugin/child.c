@@ -80,16 +80,21 @@ static void answer(struct loaded *loaded, struct mailbox *mailbox)
         mailbox->has_events = loaded->plugin.submit != NULL;
         break;
     case CALL_IO:
-        mailbox->error =
-            calls->io(loaded->drive, &mailbox->request, &mailbox->complete_ns);
+        mailbox->error = calls->io ? calls->io(loaded->drive, &mailbox->request,
+                                               &mailbox->complete_ns)
+                                   : -ENOSYS;
         break;
     case CALL_SUBMIT:
         mailbox->error =
-            calls->submit(loaded->drive, &mailbox->request, mailbox->tag);
+            calls->submit
+                ? calls->submit(loaded->drive, &mailbox->request, mailbox->tag)
+                : -ENOSYS;
         break;
     case CALL_ADVANCE:
-        mailbox->done_count = calls->advance(loaded->drive, mailbox->until_ns,
-                                             mailbox->done, CHILD_DONE_MAX);
+        mailbox->done_count =
+            calls->advance ? calls->advance(loaded->drive, mailbox->until_ns,
+                                            mailbox->done, CHILD_DONE_MAX)
+                           : 0;
         break;
     case CALL_IDLE:
         if (calls->idle)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/flash/trace/trace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -85,6 +86,7 @@ static int look_as(struct trace *trace, const struct trace_format_row *row,
     char *line;
     int status = 0;
 
+    assert(row);
     memset(look, 0, sizeof(*look));
     memset(state, 0, sizeof(*state));
     state->pattern = trace->settings.blkparse_format;

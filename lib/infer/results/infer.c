@@ -360,7 +360,8 @@ struct sizes {
 static void list_sizes(const struct results *results, struct sizes *sizes)
 {
     sizes->count = 0;
-    for (double size = 4096; size <= 1 << 20; size *= 2) {
+    for (uint64_t bytes = 4096; bytes <= 1 << 20; bytes *= 2) {
+        const double size = (double)bytes;
         const struct wanted wanted = {.random = true,
                                       .depth = 1,
                                       .block_least_bytes = size,

@@ -167,7 +167,7 @@ static int read_ioping(const struct result_text *source)
         return 0;
     }
     if (!(at = result_ns(at, &least)) || strncmp(at, " / ", 3) != 0 ||
-        !(at = result_ns(at + 3, &point.mean_ns)) || point.mean_ns <= 0)
+        !result_ns(at + 3, &point.mean_ns) || point.mean_ns <= 0)
         return RESULT_REFUSE(source, result_find(text, "min/avg/max/mdev"),
                              "%s", "expected 'min/avg/max/mdev = ' and times");
     if (point.writes) {
