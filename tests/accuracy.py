@@ -778,8 +778,10 @@ def main():
                 evidence.add(finding, column in RIGHT or
                              (own is not None and finding["value"] == own))
     evidence.show(os.path.join(options.output_dir, "evidence.tsv"))
-    if options.evidence:
+    if options.evidence and runs == len(cases):
         evidence.table(options.evidence, options.more)
+    elif options.evidence:
+        print("%s stays as it is until all have run" % options.evidence)
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))
     failed = any(tally.failed for tally in tallies.values())

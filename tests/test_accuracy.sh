@@ -106,6 +106,24 @@ check "to deny it claims no more than that it is hidden" \
     test "$(column_of read_boundary)" = hidden
 check "to leave it open is right" test "$(column_of read_page)" = unseen
 check "and so is to say nothing" test "$(column_of fua_time)" = unseen
+
+# What is counted of kinds of evidence: by their sentences without numbers. The
+# drive's own value counts as right there, for guesses are wrong as often.
+sed -i 's/"why": ""/"why": "by 3 tests of 4 KiB, 2 sequential"/' document
+counted --evidence=table.tsv
+row=$(printf 'nand_type\tfound\t1\t1\tby N tests of N, N sequential')
+check "each kind of evidence is counted" grep -qxF "$row" table.tsv
+check "of all that was stated" test \
+    "$(grep -c . table.tsv)" -eq 3
+counted --evidence=table.tsv --more
+check "and may be added to" grep -qxF "${row//1/2}" table.tsv
+cp table.tsv kept
+sed -i '3a [[ ! -e slow ]] || { rm slow; kill -TERM $PPID; sleep 2; }' \
+    programs/ssdprobe
+touch slow
+counted --drives=3 --evidence=table.tsv
+check "a count that was stopped leaves the table as it was" cmp -s kept table.tsv
+sed -i 4d programs/ssdprobe
 printf 'no document\n' >document
 counted
 check "a run that fails answers nothing: $line" test "$line" = \
