@@ -401,7 +401,6 @@ probes/inter_request_distance/walk.c|s/across != i - 1/across < -1/|test_probes_
 probes/inter_request_distance/walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
 probes/inter_request_distance/inter_request_distance.c|s/2 \* DISTANCE_SLOTS/8 * DISTANCE_SLOTS/|test_probes_stick|recovery
 probes/inter_request_distance/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
-probes/inter_request_distance/cells.c|s/stats_median/stats_lower_half_mean/|test_probes_stick|
 probes/large_request/line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
 probes/large_request/large_request.c|s/kind == REQUEST_READS ? first : looks; /first; /|test_budget|one drive
 probes/large_request/large_request.c|s/forecast_error = 2/forecast_error = 20/|test_budget|one drive
