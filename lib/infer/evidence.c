@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What is wrong more often than right is no answer. */
-static const double stated_least = 0.5;
-
 static bool ignored;
 
 /* The length of a unit that stands here as a word of its own; else 0. */
@@ -50,21 +47,39 @@ char *evidence_form(const char *why, char form[EVIDENCE_FORM_MAX])
     return form;
 }
 
-double evidence_most(uint32_t cases_count, uint32_t right_count)
+/* Wilson's interval of the share that was right. */
+static void ends(uint32_t cases_count, uint32_t right_count, double *low,
+                 double *high)
 {
-    const double z = 1.645, few_most = 0.9;
-    const uint32_t few = 30;
-    const double count = cases_count ? cases_count : 1;
+    const double z = 1.645, count = cases_count ? cases_count : 1;
     const double share = right_count / count;
     const double middle = share + z * z / (2 * count);
     const double half =
         z * sqrt(share * (1 - share) / count + z * z / (4 * count * count));
     const double scale = 1 + z * z / count;
 
+    *low = fmax(0, (middle - half) / scale);
+    *high = (middle + half) / scale;
+}
+
+double evidence_most(uint32_t cases_count, uint32_t right_count)
+{
+    const double few_most = 0.9;
+    const uint32_t few = 30;
+    double low, high;
+
+    ends(cases_count, right_count, &low, &high);
     if (!cases_count)
         return few_most;
-    return cases_count < few ? fmin(few_most, (middle + half) / scale)
-                             : fmax(0, (middle - half) / scale);
+    return cases_count < few ? fmin(few_most, high) : low;
+}
+
+bool evidence_misleads(uint32_t cases_count, uint32_t right_count)
+{
+    double low, high;
+
+    ends(cases_count, right_count, &low, &high);
+    return cases_count > 0 && high < 0.5;
 }
 
 static const struct evidence *row_of(const struct finding *finding)
@@ -92,7 +107,7 @@ static void weigh(struct finding *finding)
     const double most = evidence_most(row->cases_count, row->right_count);
     char why[sizeof(finding->why)];
 
-    if (most >= stated_least) {
+    if (!evidence_misleads(row->cases_count, row->right_count)) {
         finding->confidence = fmin(finding->confidence, most);
         return;
     }

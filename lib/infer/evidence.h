@@ -35,9 +35,12 @@ char *evidence_form(const char *why, char form[EVIDENCE_FORM_MAX]);
  */
 double evidence_most(uint32_t cases_count, uint32_t right_count);
 
-/* The probe's findings, each at most as sure as was counted of its kind; what
- * was wrong more often than right is withdrawn. What the literal method of a
- * paper finds was not counted, and stays. */
+/* Was it surely wrong more often than right? The upper end is below a half. */
+bool evidence_misleads(uint32_t cases_count, uint32_t right_count);
+
+/* The probe's findings, each at most as sure as was counted of its kind; one of
+ * a kind that misleads is withdrawn. The literal method of a paper was not
+ * counted, and its findings stay. */
 void evidence_conclude(const struct probe *probe, void *state,
                        const struct setting *setting,
                        struct findings *findings);
