@@ -14,6 +14,8 @@ trap 'rm -rf -- "$scratch"' EXIT
 cd -- "$scratch" || exit
 # shellcheck source=tests/checks.sh
 source "$source_dir/tests/checks.sh"
+# What is said of a finding is judged, and not how often its kind was right.
+export SSDPROBE_UNCOUNTED=1
 
 # Debian's Python has the validator; another may come first in the path.
 for python in python3 /usr/bin/python3; do
