@@ -9,7 +9,7 @@
 
 /* A page that costs twice as much where it is in two. */
 static const struct contrast of_page = {
-    .size_bytes = 64 * KIB, .side = SIDE_ABOVE, .median = M_LN2};
+    .n = {[PAGE_SIZE] = 64 * KIB}, .side = SIDE_ABOVE, .median = M_LN2};
 
 START_TEST(each_part_of_a_page_costs_about_as_much)
 {
@@ -46,10 +46,11 @@ START_TEST(what_saves_more_than_a_page_says_nothing)
                  {-1.047, -0.065, CLAIM_OPEN}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const struct contrast longer = {.size_bytes = 8 * of_page.size_bytes,
-                                        .side = SIDE_BELOW,
-                                        .median = cases[i].median,
-                                        .interval.high = cases[i].high};
+        const struct contrast longer = {
+            .n = {[PAGE_SIZE] = 8 * of_page.n[PAGE_SIZE]},
+            .side = SIDE_BELOW,
+            .median = cases[i].median,
+            .interval.high = cases[i].high};
         ck_assert_msg(page_judge_size(&of_page, &longer, false) ==
                           cases[i].claim,
                       "%.3f", cases[i].median);
