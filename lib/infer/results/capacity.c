@@ -13,6 +13,20 @@ static const double file_overhead = 1.1, whole_least = 0.98;
 
 enum { SECTOR_BYTES = 512 };
 
+/* No drive holds so much. */
+static const double bytes_limit = 1e18;
+
+static bool can_be(const struct result_text *source, double bytes)
+{
+    const bool can = bytes < bytes_limit;
+
+    if (!can)
+        result_note(source->results,
+                    "%.120s: no drive holds %.3g bytes, so the file is damaged",
+                    source->path, bytes);
+    return can;
+}
+
 /* What is worse counts: a drive is as good as its worst test. */
 static void say(const struct result_text *source, const char *kind,
                 double bytes, double bytes_most, double confidence,
@@ -22,7 +36,8 @@ static void say(const struct result_text *source, const char *kind,
     const bool was_bad =
         capacity->kind[0] && strcmp(capacity->kind, "genuine") != 0;
 
-    if (was_bad && strcmp(kind, "genuine") == 0)
+    if (!can_be(source, bytes_most) ||
+        (was_bad && strcmp(kind, "genuine") == 0))
         return;
     snprintf(capacity->kind, sizeof(capacity->kind), "%s", kind);
     snprintf(capacity->why, sizeof(capacity->why), "%s", why);
@@ -127,7 +142,7 @@ static void say_kept(const struct result_text *source, const char *tool,
 {
     struct result_capacity *capacity = &source->results->capacity;
 
-    if (capacity->kind[0])
+    if (capacity->kind[0] || !can_be(source, bytes))
         return;
     if ((uint64_t)bytes > capacity->bytes_least)
         capacity->bytes_least = (uint64_t)bytes;

@@ -153,7 +153,7 @@ static void take_options(struct json_object *options, struct job *job)
         return;
     json_object_object_foreach(options, name, value)
     {
-        set_option(job, name, json_object_get_string(value));
+        set_option(job, name, value ? json_object_get_string(value) : "");
     }
 }
 

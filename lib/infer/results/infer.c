@@ -375,7 +375,8 @@ static void list_sizes(const struct results *results, struct sizes *sizes)
     }
 }
 
-/* How far the times are from a line through all but the first of them. */
+/* How far the times are from a line through all but the first of them; a line
+ * that falls, or begins below nothing, explains none of them. */
 static double fit_from(const struct sizes *sizes, size_t first,
                        struct line *line)
 {
@@ -386,7 +387,7 @@ static double fit_from(const struct sizes *sizes, size_t first,
         off = fmax(off, fabs(sizes->y[i] /
                                  (line->intercept + line->slope * sizes->x[i]) -
                              1));
-    return off;
+    return line->slope > 0 && line->intercept > 0 ? off : INFINITY;
 }
 
 /* What a request costs, and each 4 KiB of it. Where the smallest size is of

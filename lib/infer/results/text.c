@@ -22,8 +22,33 @@ size_t result_line(const char *text, const char *at)
     return line;
 }
 
+/* Larger than any rate in bytes a second, any count, and any time in ns. */
+static const double point_limit = 1e15;
+
+/* Not so if one of them is no number. */
+static bool can_be(const struct result_point *point)
+{
+    const double numbers[] = {
+        point->block_bytes, point->depth,          point->bytes_per_second,
+        point->mean_ns,     point->requests_count, point->requests_per_second};
+    bool can = true;
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        can = can && numbers[i] >= 0 && numbers[i] < point_limit;
+    for (size_t i = 0; i < point->shares_count; i++)
+        can = can && point->shares[i].ns < point_limit;
+    return can;
+}
+
 int result_add(struct results *results, const struct result_point *point)
 {
+    if (!can_be(point)) {
+        result_note(results,
+                    "a result of %s was left out: it has a time, a rate or a "
+                    "count that no drive can have, so its file is damaged",
+                    point->tool);
+        return 0;
+    }
     if (results->points_count == results->points_room) {
         size_t room = results->points_room ? 2 * results->points_room : 64;
         void *grown =

@@ -32,7 +32,8 @@ extern const struct result_tool tools_fio[], tools_capacity[], tools_sync[],
               (source)->path, result_line((source)->text, at), __VA_ARGS__)
 size_t result_line(const char *text, const char *at);
 
-/* Copies; 0 or -ENOMEM. */
+/* Copies; one with numbers that no drive can have becomes a note. 0 or
+ * -ENOMEM. */
 int result_add(struct results *results, const struct result_point *point);
 void result_note(struct results *results, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
