@@ -211,13 +211,6 @@ def kind_of(seed, options):
     return KINDS[seed % len(KINDS)] if options.mixed else options.kind
 
 
-def is_newer(path, than):
-    try:
-        return os.path.getmtime(path) > os.path.getmtime(than)
-    except OSError:
-        return False
-
-
 def random_drive(seed, options, noise=None):
     name = "random-%d" % seed + ("-" + noise if noise else "")
     path = os.path.join(options.output_dir, name + ".ini")
@@ -229,15 +222,14 @@ def random_drive(seed, options, noise=None):
         command.append("--kind=" + kind)
     if keys:
         command.append("--keys=" + ",".join(keys))
-    if not (options.go_on and is_newer(path, options.flashemu)):
-        status, text, error, _ = output_of(command)
-        if status and options.keys:  # do not fit this drive
-            print("left out: %s" % error.strip(), file=sys.stderr)
-            return None
-        if status:
-            raise RuntimeError("%s: %s" % (" ".join(command), error))
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text)
+    status, text, error, _ = output_of(command)
+    if status and options.keys:  # do not fit this drive
+        print("left out: %s" % error.strip(), file=sys.stderr)
+        return None
+    if status:
+        raise RuntimeError("%s: %s" % (" ".join(command), error))
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
     drive = Drive(path, options)
     drive.seed = seed
     return drive

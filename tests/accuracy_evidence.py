@@ -4,8 +4,9 @@
 A kind of evidence is a parameter and the sentence that gives the reason of its
 finding, without the numbers in it: each way through a probe ends in a sentence
 of its own. Right is also the drive's own value where the oracle thinks that no
-probe could tell: those that guess are wrong as often as they guess. Where the share that was right is surely below what was stated, the
-confidence that the probe states there is too high.
+probe could tell: those that guess are wrong as often as they guess. Where the
+share that was right is surely below what was stated, the confidence that the
+probe states there is too high.
 """
 import collections
 import math

@@ -156,7 +156,7 @@ check "one that ends before it begins" says 4 \
 check "one that never ends" says 4 'takes more than five minutes' \
     run basic plugin:bad.so,never=1,after=400,times=1000000
 check "one that ends its process" says 4 \
-    'the plugin ended its process by exit() or a crash, so fix it' \
+    'the plugin crashed, ended its process, or gave no answer for' \
     run basic plugin:bad.so,exit=1,after=300,times=1000000
 check "a run of which each probe ends so" ends 4 \
     run basic,throughput,read-buffer plugin:bad.so,exit=1,after=8000,times=50000 \
@@ -169,9 +169,9 @@ check "goes on with the next probe" bash -c '[[ $(grep -v "^#" "$0" | awk -F, "
         (rows[\"read-buffer\"] > 99) ended[\"read-buffer\"] }") == 111110 ]]' \
     ended.csv
 check "and its samples say the same" ends 0 infer ended.csv
-check "one that aborts" says 4 'ended its process by exit() or a crash' \
+check "one that aborts" says 4 'the plugin crashed, ended its process' \
     run basic plugin:bad.so,abort=1,after=300,times=1000000
-check "one that ends it at once" says 2 'ended its process in open()' \
+check "one that ends it at once" says 2 'crashed in open(), ended its' \
     run basic plugin:bad.so,dies=1
 check "one that prints" ends 0 run basic plugin:bad.so,prints=1,times=1000000
 check "keeps our output clean" bash -c \

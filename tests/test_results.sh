@@ -243,7 +243,7 @@ check "a time that no drive can have" notes 'no drive can have' huge
 jq '(.. | objects | select(has("bs"))).bs = null' \
     "$results/fio-980pro-4k-1.json" >null
 check "an option without a value" "$ssdprobe" infer null
-sed 's/([0-9]* blocks)/(999999999999999999 blocks)/' "$results/f3probe.txt" \
+sed 's/([0-9]* blocks)/(99999999999999999 blocks)/' "$results/f3probe.txt" \
     >blocks
 check "a size that no drive has" notes 'no drive holds' blocks
 # Longer requests that take less, and a line that begins below nothing.

@@ -13,9 +13,9 @@
 #include "cmd/ssdprobe/console/choice.h"
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/console/signals.h"
-#include "lib/infer/flashbench/flashbench.h"
 #include "lib/base/visible.h"
 #include "lib/infer/csv/sample_csv.h"
+#include "lib/infer/flashbench/flashbench.h"
 #include "lib/infer/results/results.h"
 #include "lib/report/markdown.h"
 #include "lib/session/run/session.h"
@@ -304,7 +304,7 @@ static int infer_folder(struct output *output, const char *path,
 {
     struct dirent **entries = NULL;
     char *names[FOLDER_FILES_MAX], text[PATH_MAX];
-    int error = 0, others = 0, count = 0;
+    int error = 0, others = 0, count = 0, files = 0;
     const int found = scandir(path, &entries, NULL, alphasort);
 
     if (!entries)
@@ -314,11 +314,18 @@ static int infer_folder(struct output *output, const char *path,
         struct stat status;
         snprintf(text, sizeof(text), "%s/%s", path, entries[i]->d_name);
         free(entries[i]);
-        if (stat(text, &status) == 0 && S_ISREG(status.st_mode) &&
-            count < FOLDER_FILES_MAX && (names[count] = strdup(text)))
+        if (stat(text, &status) != 0 || !S_ISREG(status.st_mode))
+            continue;
+        files++;
+        if (count < FOLDER_FILES_MAX && (names[count] = strdup(text)))
             count++;
     }
     free(entries);
+    if (count < files)
+        error = fault_set(why, FAULT_OPEN, -E2BIG,
+                          "%.200s has %d files, and %d can be read together: "
+                          "give those that matter, by their names",
+                          path, files, FOLDER_FILES_MAX);
     for (int i = 0; i < count; i++) {
         bool is_result = false;
         if (!error)

@@ -73,8 +73,9 @@
  *                      some of them only; absent where one of two reads is
  *                      always served after the other
  *   fast_cache         sequential writes, as long as the cache of a drive that
- *                      is full, and beyond it; a cache below 80 MiB is
- *                      unidentifiable
+ *                      is full, and beyond it; a cache below 18 MiB is
+ *                      unidentifiable, and below 80 MiB where a
+ *                      flush does not empty the buffer
  *   read_slowdown, read_priority
  *                      reads beside writes, as method/beside.h has it; no
  *                      slowdown that differs from third to third of the rounds,

@@ -8,6 +8,7 @@
 static const uint64_t least_bytes = 80 * MIB, least_flushed_bytes = 18 * MIB;
 /* Behind its end writes take so much longer that a user notices. */
 static const double slower_least = 1.5;
+
 /* A drive that is full leaves it fewer blocks. */
 static uint64_t bytes_of(const struct drive *drive)
 {

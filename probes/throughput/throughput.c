@@ -53,8 +53,6 @@ static const double level_most = 0.15;
 static const double written_confidence = 0.95;
 /* Writes that are held up now and then are told with less confidence. */
 static const double held_up_confidence = 0.8;
-/* And where depths are compared by medians alone. */
-static const double likely_confidence = 0.8;
 /* With all that holds them up, on average: then nothing is known. */
 static const double mean_most = 2;
 /* A quarter of the parts may be quicker than the middle by so much, or requests
@@ -231,35 +229,6 @@ static void say_reads(struct throughput_probe *state,
                           (unsigned)random->block.n[BLOCK_DEPTH], alone));
 }
 
-/* What the medians say where their intervals straddle a limit, halfway between
- * the limits; half of the depth, or twice of it, may be right as well. */
-static void say_likely(const struct knee *knee, struct finding *finding)
-{
-    const double pays = log(sqrt(PACE_GAIN_NONE * PACE_GAIN_LEAST));
-    const double gained = 100 * fmax(exp(knee->gained.median) - 1, 0);
-    const double none = 100 * fmax(exp(knee->none.median) - 1, 0);
-    const size_t most = PACE_DEPTHS - 2;
-    size_t index = knee->index;
-
-    if (index > 0 && knee->gained.median < pays)
-        index--;
-    else if (index < most && knee->none.median > pays)
-        index++;
-    if (index == 0) {
-        finding_absent(finding, likely_confidence);
-    } else {
-        finding_found(finding, value_integer(pace_depth(index)),
-                      likely_confidence);
-        finding->low = value_integer(pace_depth(index) / 2);
-        finding->high = value_integer(2 * pace_depth(index));
-    }
-    finding_why(finding,
-                "random reads at QD %u are about %.0f %% faster than at half "
-                "that depth, and at twice that depth %.0f %% faster, but one "
-                "of the gains is near %.0f %%, below which it does not pay",
-                pace_depth(knee->index), gained, none, 100 * (exp(pays) - 1));
-}
-
 static void say_knee(const struct knee *knee, struct findings *findings)
 {
     struct finding *finding =
@@ -272,7 +241,11 @@ static void say_knee(const struct knee *knee, struct findings *findings)
         finding_why(finding, "the rate stops rising at some queue depth, and "
                              "rises again beyond it");
     else if (knee->claim != CLAIM_HOLDS)
-        say_likely(knee, finding);
+        finding_why(finding,
+                    "whether random reads at QD %u are faster than at half "
+                    "that depth, and no faster at twice, could not be decided: "
+                    "the gains are about %.0f %% and %.0f %%",
+                    depth, gained, none);
     else if (knee->index + 1 == PACE_DEPTHS) {
         finding->low = value_integer(depth);
         finding_why(finding,

@@ -22,6 +22,9 @@
 /* The other one mostly answers within that; to sleep takes longer. */
 enum { SPINS = 2000, LOOK_MS = 100 };
 
+/* Five minutes without an answer are none: as with a block device. */
+enum { LOOKS_MAX = 5 * 60 * 1000 / LOOK_MS };
+
 enum turn { TURN_HOST, TURN_PLUGIN };
 
 enum call {
@@ -133,15 +136,17 @@ static bool has_ended(const struct child *child)
     return poll(&wait, 1, 0) > 0;
 }
 
-/* 0, or -ENODEV: its process has ended. */
+/* 0, or -ENODEV: its process has ended, or does not answer. */
 static int call(struct child *child, enum call what)
 {
+    int looks = 0;
+
     if (child->has_ended)
         return -ENODEV;
     child->mailbox->call = what;
     give_turn(child->mailbox, TURN_PLUGIN);
     while (!wait_turn(child->mailbox, TURN_HOST))
-        if (has_ended(child) &&
+        if ((has_ended(child) || ++looks > LOOKS_MAX) &&
             atomic_load(&child->mailbox->turn) != TURN_HOST) {
             child->has_ended = true;
             return -ENODEV;
@@ -186,8 +191,8 @@ static int start(struct child *child, const char *spec, struct fault *why)
                          strerror(-error));
     if (call(child, CALL_OPEN))
         return fault_set(why, FAULT_OPEN, -ENODEV,
-                         "The plugin %.200s ended its process in open(), by "
-                         "exit() or a crash: fix it.",
+                         "The plugin %.200s crashed in open(), ended its "
+                         "process, or gave no answer for five minutes: fix it.",
                          spec);
     if (child->mailbox->error)
         *why = child->mailbox->why;

@@ -6,12 +6,12 @@
 
 #include "lib/infer/csv/sample_csv.h"
 #include "lib/infer/evidence.h"
-#include "lib/session/state/baseline.h"
 #include "lib/infer/flushing.h"
-#include "lib/session/state/written.h"
 #include "lib/session/run/session.h"
 #include "lib/session/run/skip.h"
 #include "lib/session/run/state.h"
+#include "lib/session/state/baseline.h"
+#include "lib/session/state/written.h"
 
 static int take_assumed(const char *text, struct findings *findings,
                         struct fault *why)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/infer/evidence.h"
 #include "lib/session/run/state.h"
 
 #include <errno.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/evidence.h"
 #include "lib/session/run/plan.h"
 #include "lib/session/run/skip.h"
 
@@ -355,7 +355,8 @@ static int heed_speed(struct session *session,
             baseline_is_quick(baseline, &session->quick_before[at]) &&
             baseline_is_quick(baseline, &session->quick_after[at]))
             continue;
-        skip_times(&session->findings, (*probes)->name, cause);
+        if (!skip_times(&session->findings, (*probes)->name, cause))
+            continue;
         snprintf(what, sizeof(what), "%s-%.24s", baseline_times,
                  (*probes)->name);
         error = tell_spoilt(session, what, cause, why);

@@ -170,8 +170,10 @@ void skip_disturbed(struct findings *findings, size_t first, const char *cause)
     }
 }
 
-void skip_times(struct findings *findings, const char *probe, const char *cause)
+bool skip_times(struct findings *findings, const char *probe, const char *cause)
 {
+    bool any = false;
+
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
         char value[24];
@@ -188,7 +190,9 @@ void skip_times(struct findings *findings, const char *probe, const char *cause)
                     "speed: %s; let the drive cool down, stop whatever else "
                     "uses it, and measure again",
                     value, cause);
+        any = true;
     }
+    return any;
 }
 
 static bool rests_on_flushes(const struct probe *probe, const char *parameter)

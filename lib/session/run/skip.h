@@ -39,8 +39,9 @@ void skip_probe(const struct probe *probe, const char *reason,
 void skip_disturbed(struct findings *findings, size_t first, const char *cause);
 
 /* Marks the times that a probe measured as not trusted, because the drive did
- * not keep its speed (baseline.h). `probe` NULL: of all probes. */
-void skip_times(struct findings *findings, const char *probe,
+ * not keep its speed (baseline.h). `probe` NULL: of all probes. Were there
+ * any? */
+bool skip_times(struct findings *findings, const char *probe,
                 const char *cause);
 
 /* Marks what is not trusted of a drive with places that were never written

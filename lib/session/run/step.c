@@ -24,8 +24,8 @@ static const char *advice_on_emulated(int error)
     case -EIO:
         return "; the emulated drive fails it";
     case -ECONNRESET:
-        return "; the plugin ended its process by exit() or a crash, so fix "
-               "it; the next probe begins with a new one";
+        return "; the plugin crashed, ended its process, or gave no answer for "
+               "five minutes, so fix it; the next probe begins with a new one";
     case -ETIMEDOUT:
         return "; the emulated drive takes more than five minutes to answer it";
     case -EPROTO:
