@@ -20,7 +20,7 @@
  */
 
 /* The two reads. As many reads in other areas come before as may have their
- * mapping at hand. `phase_bytes`: where an area begins. */
+ * mapping cached. `phase_bytes`: where an area begins. */
 struct contrast lookup_of(uint32_t others, uint64_t area_bytes,
                           uint64_t phase_bytes);
 

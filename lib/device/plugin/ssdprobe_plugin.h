@@ -8,8 +8,8 @@
 /*
  * A drive of your own to probe: `ssdprobe plugin:FILE.so[,key=value...]` loads
  * a shared object, of C or C++, that defines the symbol `ssdprobe_plugin`, a
- * struct of a few functions. The drive lives in virtual time: it is told the
- * time, computes when a request is done, and never waits.
+ * struct of a few functions. The drive lives in virtual time: each call passes
+ * the time, the drive computes when a request is done, and it never waits.
  *
  * This header needs nothing else of ssdprobe. An example is disk_plugin.c:
  *
