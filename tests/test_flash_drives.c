@@ -678,6 +678,10 @@ static const struct effect {
     {"fake_wrap_bytes", "384KiB",
      ",real_capacity_bytes=256KiB,fake_capacity=chain"},
     {"silent_after_bytes", "20KiB", ""},
+    {"bad_offset_bytes", "256KiB", ",bad_length_bytes=64KiB"},
+    {"bad_length_bytes", "256KiB", ""},
+    {"bad_place", "fails", ",bad_length_bytes=256KiB"},
+    {"bad_ns", "30ms", ",bad_length_bytes=256KiB,bad_place=slow"},
     {"fake_cache_bytes", "64KiB",
      ",real_capacity_bytes=256KiB,fake_capacity=drops"},
 };

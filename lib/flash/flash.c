@@ -168,6 +168,7 @@ static uint64_t carry_out(struct flash *flash,
     if (*error == 0) {
         faults_take(faults, request);
         *error = serve_data(flash, request);
+        faults_spoil(faults, request);
     }
     uint64_t complete = serve(flash, request, begin_ns);
     if (faults_cut(faults, flash->store, complete))
@@ -193,12 +194,13 @@ static bool flushes(const struct flash *flash,
 }
 
 /* When its turn has come, what others did to the drive is over. */
-static uint64_t turn_ns(struct flash *flash, uint64_t now_ns)
+static uint64_t turn_ns(struct flash *flash,
+                        const struct flash_request *request, uint64_t now_ns)
 {
     uint64_t begin_ns = later(now_ns, flash->held_until_ns);
 
     if (flash->faults.on)
-        begin_ns = faults_begin_ns(&flash->faults, begin_ns);
+        begin_ns = faults_begin_ns(&flash->faults, request, begin_ns);
     if (flash->neighbour.every_ns && flash->drive.timing)
         begin_ns = serve_neighbour(flash, begin_ns);
     return begin_ns;
@@ -233,7 +235,7 @@ static void dispatch(struct flash *flash, const struct waiting *waiting,
                      uint64_t now_ns)
 {
     const struct flash_request *request = &waiting->request;
-    uint64_t begin_ns = turn_ns(flash, now_ns);
+    uint64_t begin_ns = turn_ns(flash, request, now_ns);
 
     serve_count(flash, request);
     if (flash->tell)

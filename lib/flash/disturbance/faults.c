@@ -31,11 +31,15 @@ void faults_init(struct faults *faults, const struct drive *drive)
     faults->stop_at_ns = drive->stop_at_ns;
     faults->stop_ns = drive->stop_ns;
     faults->read_only_at_ns = drive->read_only_at_ns;
+    faults->bad_begin_bytes = drive->bad_offset_bytes;
+    faults->bad_end_bytes = drive->bad_offset_bytes + drive->bad_length_bytes;
+    faults->bad_place = (enum bad_place)drive->bad_place;
+    faults->bad_ns = drive->bad_ns;
     faults->on = drive->read_error_share > 0 || drive->write_error_share > 0 ||
                  drive->flush_lies || drive->real_capacity_bytes ||
                  drive->silent_after_bytes || drive->vanish_at_ns ||
                  drive->power_cut_at_ns || drive->stop_at_ns ||
-                 drive->read_only_at_ns;
+                 drive->read_only_at_ns || drive->bad_length_bytes;
     /* Not the numbers that the noise draws. */
     random_seed(&faults->random, random_mix(drive->seed + 1));
 }
@@ -54,13 +58,39 @@ void faults_destroy(struct faults *faults)
     forget(faults);
 }
 
-uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns)
+/* Is it a read of some of a bad place of that kind? */
+static bool reads_bad(const struct faults *faults,
+                      const struct flash_request *request, enum bad_place kind)
+{
+    return faults->bad_place == kind && request->operation == FLASH_READ &&
+           request->offset_bytes < faults->bad_end_bytes &&
+           request->offset_bytes + request->length_bytes >
+               faults->bad_begin_bytes;
+}
+
+void faults_spoil(const struct faults *faults,
+                  const struct flash_request *request)
+{
+    const uint64_t offset = request->offset_bytes;
+    unsigned char *data = request->data;
+
+    if (!data || !reads_bad(faults, request, BAD_SPOILS))
+        return;
+    for (uint64_t i = 0; i < request->length_bytes; i++)
+        if (offset + i >= faults->bad_begin_bytes &&
+            offset + i < faults->bad_end_bytes)
+            data[i] ^= 1;
+}
+
+uint64_t faults_begin_ns(const struct faults *faults,
+                         const struct flash_request *request, uint64_t begin_ns)
 {
     const uint64_t end_ns = faults->stop_at_ns + faults->stop_ns;
     const bool stopped = faults->stop_at_ns && begin_ns >= faults->stop_at_ns &&
                          begin_ns < end_ns;
 
-    return stopped ? end_ns : begin_ns;
+    return (stopped ? end_ns : begin_ns) +
+           (reads_bad(faults, request, BAD_SLOW) ? faults->bad_ns : 0);
 }
 
 /* Would it change what is there? */
@@ -80,6 +110,8 @@ int faults_error(struct faults *faults, const struct flash_request *request,
     if (faults->read_only_at_ns && begin_ns >= faults->read_only_at_ns &&
         changes(request))
         return -EROFS;
+    if (reads_bad(faults, request, BAD_FAILS))
+        return -EIO;
     if (faults->fails_beyond &&
         request->offset_bytes + request->length_bytes > faults->real_bytes)
         return -EIO;

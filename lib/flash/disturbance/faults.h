@@ -31,6 +31,9 @@ struct faults {
     /* 0: never. Once it is, no write changes what is there. */
     uint64_t silent_after_bytes, written_bytes;
     bool is_silent;
+    /* A place that spoils what it keeps, fails, or reads slowly. */
+    uint64_t bad_begin_bytes, bad_end_bytes, bad_ns;
+    enum bad_place bad_place;
     uint64_t vanish_at_ns, power_cut_at_ns, power_back_ns; /* 0: never */
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     bool is_protected; /* what was taken in outlives a power cut */
@@ -42,8 +45,11 @@ struct faults {
 void faults_init(struct faults *faults, const struct drive *drive);
 void faults_destroy(struct faults *faults);
 
-/* When a request begins that would at `begin_ns`: later, while it stops. */
-uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns);
+/* When a request begins that would at `begin_ns`: later, while it stops, or
+ * where a place reads slowly. */
+uint64_t faults_begin_ns(const struct faults *faults,
+                         const struct flash_request *request,
+                         uint64_t begin_ns);
 
 /* A request that does not fail is carried out next: counts what it writes. */
 void faults_take(struct faults *faults, const struct flash_request *request);
@@ -51,6 +57,10 @@ void faults_take(struct faults *faults, const struct flash_request *request);
 /* Is it answered, and nothing else? Asked after it was taken. */
 bool faults_ignores(const struct faults *faults,
                     const struct flash_request *request);
+
+/* A read brought data back: changes what a bad place spoils. */
+void faults_spoil(const struct faults *faults,
+                  const struct flash_request *request);
 
 /* Of a request that begins at `begin_ns`: 0, -EIO, -EROFS, -ENODEV. */
 int faults_error(struct faults *faults, const struct flash_request *request,

@@ -49,6 +49,8 @@ static const char *const truth_parameters[] = {
     "fua_time",
     "real_capacity",
     "capacity_kind",
+    "bad_places",
+    "slow_places_share",
     "trim_reads",
     "trim_time",
     "request_overhead",

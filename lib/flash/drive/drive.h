@@ -50,6 +50,7 @@ enum die_queue_kind { DIE_QUEUE_NONE, DIE_QUEUE_FIFO, DIE_QUEUE_READ_FIRST };
 enum suspend_kind { SUSPEND_NOTHING, SUSPEND_ERASES, SUSPEND_PROGRAMS };
 enum striping_kind { STRIPING_FIXED, STRIPING_PERMUTED, STRIPING_HASHED };
 enum bus_policy_kind { BUS_RELEASED, BUS_HELD };
+enum bad_place { BAD_SPOILS, BAD_FAILS, BAD_SLOW };
 enum fake_capacity_kind {
     FAKE_WRAPS,
     FAKE_DROPS,
@@ -203,7 +204,9 @@ struct drive {
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     uint64_t real_capacity_bytes, fake_capacity;           /* 0: it is true */
     uint64_t fake_wrap_bytes, fake_cache_bytes;
-    uint64_t silent_after_bytes; /* 0: never */
+    uint64_t silent_after_bytes;                 /* 0: never */
+    uint64_t bad_offset_bytes, bad_length_bytes; /* 0 long: no such place */
+    uint64_t bad_place, bad_ns;
 
     struct drive_truth truths[DRIVE_TRUTHS_MAX];
     size_t truths_count;

@@ -460,6 +460,15 @@ const struct key_row drive_keys[] = {
     BYTES("faults", silent_after_bytes, 0, 16384 * GIB, "0",
           "once so much was written, writes are answered and not kept; 1: none "
           "is; 0: never"),
+    BYTES("faults", bad_offset_bytes, 0, 16384 * GIB, "0",
+          "where a bad place begins"),
+    BYTES("faults", bad_length_bytes, 0, 16384 * GIB, "0",
+          "how long it is; 0: there is none"),
+    CHOICE("faults", bad_place, "spoils", CHOICES("spoils", "fails", "slow"),
+           "what a read there does. spoils: returns other data; fails: ends in "
+           "an error; slow: takes bad_ns longer"),
+    NS("faults", bad_ns, 0, 10 * SECOND, "10ms",
+       "slow: what a read there takes longer"),
 };
 
 const size_t drive_keys_count = sizeof(drive_keys) / sizeof(drive_keys[0]);
