@@ -40,9 +40,12 @@
     ROW(steady_state)                                                          \
     ROW(hot_cold)
 
-/* Before them what makes the drive ready, where that is needed. */
+/* Before them what makes the drive ready, where that is needed, and what goes
+ * over the whole drive, only where it is asked for. */
 #define PROBES_ALL(ROW)                                                        \
     ROW(fill)                                                                  \
+    ROW(scan)                                                                  \
+    ROW(verify)                                                                \
     PROBES(ROW)
 
 #define PROBES_DECLARE(name) extern const struct probe probe_##name;

@@ -16,7 +16,7 @@ set(all
     # disks and servers in real time: loop, FUSE, NBD
     test_clients test_controls test_device test_disturbed test_documents
     test_ends test_interlocks test_interlocks_disks test_nbdkit test_road
-    test_road_sticks test_serve test_shared
+    test_road_sticks test_serve test_shared test_survey_road
     # kills, linters, packages, valgrind
     test_faults test_quality test_install test_package test_recipes test_speed
     test_valgrind

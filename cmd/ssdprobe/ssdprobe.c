@@ -44,6 +44,22 @@ static const struct command_row commands[] = {
      .operands_max = 2,
      .instead = ", and 'ssdprobe DEVICE' runs all probes",
      .run = command_run},
+    {.name = "scan",
+     .arguments = "DEVICE",
+     .help = "Read the whole drive once: which places are slow, which cannot "
+             "be read; writes nothing",
+     .bit = COMMAND_SCAN,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = command_scan},
+    {.name = "verify",
+     .arguments = "DEVICE",
+     .help = "Write marks to the whole drive, overwriting what is there, and "
+             "read them back: does every place keep what is written?",
+     .bit = COMMAND_VERIFY,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = command_verify},
     {.name = "restore",
      .arguments = "RUNDIR",
      .help = "After a crash: restore the settings and the contents that a run "

@@ -98,8 +98,12 @@ struct probe {
      * alone: then it runs also where nothing may be written, and asks for
      * reads only. Empty: all that it finds needs them, where `writes`. */
     const char *by_write[PROBE_NEEDS_MAX];
-    bool prepares;   /* finds nothing, but makes the drive one that others can
+    bool prepares; /* finds nothing, but makes the drive one that others can
                       measure: only where it is asked for, or needed */
+    /* Goes over the whole region: what a place answers, errors as well, is what
+     * it learns, so these end nothing; and an interrupted run goes on behind
+     * its last pause or flush. */
+    bool surveys;
     bool takes_rest; /* writes until the budget is used up: none is reserved for
                         it while others run */
     bool compares;   /* what it reads: a device that forgets tells it nothing */
@@ -151,6 +155,10 @@ static inline const struct probe *probe_by(enum probe_method method,
 {
     return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
 }
+
+/* Is this answer to one of its requests no end of the run? */
+bool probe_endures(const struct probe *probe, enum operation operation,
+                   int error);
 
 /* The setting whose region is what is measured: the part, if there is one. */
 struct setting setting_measured(const struct setting *setting);

@@ -62,3 +62,10 @@ bool sample_is_refused(enum operation operation, int error)
 {
     return operation == OPERATION_DISCARD && error == -EOPNOTSUPP;
 }
+
+bool sample_is_of_place(enum operation operation, int error)
+{
+    return (operation == OPERATION_READ || operation == OPERATION_WRITE) &&
+           (error == -EIO || error == -ENODATA || error == -EILSEQ ||
+            error == -EREMOTEIO);
+}

@@ -65,4 +65,8 @@ struct sample {
  * run. */
 bool sample_is_refused(enum operation operation, int error);
 
+/* Does it say that the drive cannot read or write this place? Others may still
+ * do. */
+bool sample_is_of_place(enum operation operation, int error);
+
 #endif

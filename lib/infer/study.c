@@ -33,6 +33,13 @@ void *study_create(size_t size, const struct probe *probe,
     return state;
 }
 
+bool probe_endures(const struct probe *probe, enum operation operation,
+                   int error)
+{
+    return sample_is_refused(operation, error) ||
+           (probe->surveys && sample_is_of_place(operation, error));
+}
+
 struct setting setting_measured(const struct setting *setting)
 {
     struct setting measured = *setting;

@@ -4,7 +4,22 @@
 #include <stddef.h>
 #include <string.h>
 
-struct whole_verdict whole_verdict(const struct findings *findings)
+/* What a survey of the whole drive says, beside what is known of its size. */
+static void survey(const struct findings *findings,
+                   struct whole_verdict *verdict)
+{
+    const struct finding *bad = findings_get(findings, "bad_places");
+
+    if (!bad || (verdict->state != DRIVE_OK && verdict->state != DRIVE_UNASKED))
+        return;
+    if (bad->verdict == VERDICT_FOUND) {
+        verdict->state = DRIVE_BROKEN;
+        verdict->bad_places = (uint64_t)bad->value.integer;
+        verdict->confidence = bad->confidence;
+    }
+}
+
+static struct whole_verdict by_size(const struct findings *findings)
 {
     const struct finding *kind =
         findings ? findings_found(findings, "capacity_kind") : NULL;
@@ -29,6 +44,15 @@ struct whole_verdict whole_verdict(const struct findings *findings)
         verdict.holds_bytes = (uint64_t)real->value.integer;
     else
         verdict.state = DRIVE_BROKEN;
+    return verdict;
+}
+
+struct whole_verdict whole_verdict(const struct findings *findings)
+{
+    struct whole_verdict verdict = by_size(findings);
+
+    if (findings)
+        survey(findings, &verdict);
     return verdict;
 }
 

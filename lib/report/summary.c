@@ -125,7 +125,15 @@ char *report_banner(const struct report *report, bool plain_bytes,
     if (verdict.confidence < report_sure)
         snprintf(sure, sizeof(sure), "probably (%d %%) ",
                  (int)floor(verdict.confidence * 100 + 1e-9));
-    if (verdict.state == DRIVE_BROKEN)
+    if (verdict.state == DRIVE_BROKEN && verdict.bad_places)
+        snprintf(
+            text, REPORT_BANNER_BYTES,
+            "BROKEN: %s%llu place%s of it lose%s data. Copy what you need, "
+            "and replace it.",
+            sure, (unsigned long long)verdict.bad_places,
+            verdict.bad_places == 1 ? "" : "s",
+            verdict.bad_places == 1 ? "s" : "");
+    else if (verdict.state == DRIVE_BROKEN)
         snprintf(text, REPORT_BANNER_BYTES,
                  "BROKEN: %sit keeps nothing that is written to it. Replace "
                  "it.",

@@ -10,6 +10,8 @@
 /* The sub-commands; each returns the exit status. */
 int command_all(const struct options_given *given);
 int command_run(const struct options_given *given);
+int command_scan(const struct options_given *given);
+int command_verify(const struct options_given *given);
 int command_check(const struct options_given *given);
 int command_infer(const struct options_given *given);
 int command_restore(const struct options_given *given);

@@ -5,7 +5,7 @@
 #include "cmd/common/describe.h"
 
 enum {
-    MEASURING = COMMAND_ALL | COMMAND_RUN,
+    MEASURING = COMMAND_ALL | COMMAND_RUN | COMMAND_SCAN | COMMAND_VERIFY,
     PLANNING = MEASURING | COMMAND_CHECK,
     REPORTING = PLANNING | COMMAND_INFER,
     READING = COMMAND_REPORT | COMMAND_PLOT | COMMAND_DIFF | COMMAND_TWIN |
@@ -45,7 +45,8 @@ const struct option_row ssdprobe_options[] = {
      .argument = "RUNDIR",
      .help =
          "continue the interrupted run of that run directory with its options: "
-         "finished probes are not repeated, an interrupted probe starts anew",
+         "finished probes are not repeated, an interrupted probe starts anew; "
+         "scan and verify go on where they were",
      .commands = COMMAND_ALL,
      .group = measuring_group},
     {.id = OPTION_TWIN,

@@ -27,7 +27,9 @@ enum {
     COMMAND_HELP = 1u << 10,
     COMMAND_VERSION = 1u << 11,
     COMMAND_SUMMARISE = 1u << 12,
-    COMMAND_CARD = 1u << 13
+    COMMAND_CARD = 1u << 13,
+    COMMAND_SCAN = 1u << 14,
+    COMMAND_VERIFY = 1u << 15
 };
 
 enum option_id {

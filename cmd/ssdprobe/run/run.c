@@ -18,9 +18,25 @@
 #include "lib/session/run/session.h"
 #include "probes/probes.h"
 
+/* What an emulated drive holds is gone with the process: a survey of it begins
+ * anew. */
 static int take_turned(void *context, size_t count)
 {
-    return resume_note(context, count);
+    struct run *run = context;
+
+    return count == run->resume.turns_count &&
+                   device_info(run->device)->virtual_clock
+               ? 0
+               : resume_note(run, count);
+}
+
+/* Does a probe go over the whole drive? */
+static bool takes_all(const struct run *run)
+{
+    for (size_t i = 0; run->choice.asked[i]; i++)
+        if (run->choice.asked[i]->surveys)
+            return true;
+    return false;
 }
 
 static void show_progress(void *context, const struct session_progress *now)
@@ -62,7 +78,7 @@ static bool may_fill(const struct run *run)
     const struct settings *settings = &run->invocation.settings;
 
     for (size_t i = 0; run->choice.asked[i]; i++)
-        if (run->choice.asked[i]->prepares)
+        if (run->choice.asked[i]->prepares || run->choice.asked[i]->surveys)
             return false; /* it is asked for */
     return !settings->no_fill && !settings->resume && !settings->read_only &&
            settings->method == METHOD_ADAPTIVE;
@@ -96,6 +112,7 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .read_only = settings->read_only,
         .baseline = true,
         .fill = may_fill(run),
+        .all = takes_all(run),
         .row = run_take_row,
         .spoilt = run_take_spoilt,
         .turned = take_turned,
@@ -390,7 +407,7 @@ void run_close(struct run *run)
 
 /* `names`: the probes, NULL for all. */
 static int run_probes(const struct options_given *given, const char *names,
-                      const char *spec)
+                      bool read_only, const char *spec)
 {
     struct run run = {.every = names != NULL};
     int status;
@@ -398,6 +415,7 @@ static int run_probes(const struct options_given *given, const char *names,
     run_none(&run);
     int error = invocation_begin(&run.invocation, given, &run.why);
 
+    run.invocation.settings.read_only |= read_only;
     if (!error && run.invocation.settings.resume)
         error = resume_read(&run);
     else if (!error)
@@ -432,11 +450,22 @@ static const char *probe_of_program(const char *program)
 
 int command_all(const struct options_given *given)
 {
-    return run_probes(given, probe_of_program(given->argv[0]),
+    return run_probes(given, probe_of_program(given->argv[0]), false,
                       given->operands_count ? given->operands[0] : NULL);
 }
 
 int command_run(const struct options_given *given)
 {
-    return run_probes(given, given->operands[0], given->operands[1]);
+    return run_probes(given, given->operands[0], false, given->operands[1]);
+}
+
+int command_scan(const struct options_given *given)
+{
+    return run_probes(given, "scan", true, given->operands[0]);
+}
+
+/* A fake is told in seconds, and what kind it is: before the hours. */
+int command_verify(const struct options_given *given)
+{
+    return run_probes(given, "capacity,verify", false, given->operands[0]);
 }

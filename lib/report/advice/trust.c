@@ -56,6 +56,24 @@ static void use_good_part(uint64_t bytes, const struct device_info *device,
              good_start_bytes / sector, (bytes - good_start_bytes) / sector);
 }
 
+/* A drive that loses data in places. */
+static bool advise_save(const struct findings *findings,
+                        struct advice_list *list)
+{
+    if (!advice_value(findings, "bad_places"))
+        return false;
+    struct advice *advice =
+        advice_add(list, "replace this drive", "bad_places", NULL);
+    advice_brief(advice, "copy what can still be read, and replace it");
+    snprintf(advice->text, sizeof(advice->text),
+             "Replace this drive: some places lose data, and others will. "
+             "ddrescue copies what can still be read, and notes what cannot; "
+             "run it before anything writes to the drive.");
+    snprintf(advice->command, sizeof(advice->command),
+             "ddrescue -d DEVICE IMAGE MAPFILE");
+    return true;
+}
+
 bool advise_bad(const struct findings *findings,
                 const struct device_info *device, struct advice_list *list)
 {
@@ -63,7 +81,7 @@ bool advise_bad(const struct findings *findings,
     const uint64_t bytes = advice_value(findings, "real_capacity");
 
     if (!*kind || strcmp(kind, "genuine") == 0)
-        return false;
+        return advise_save(findings, list);
     struct advice *advice =
         advice_add(list, "return this drive", "capacity_kind",
                    bytes ? "real_capacity" : NULL);
@@ -209,9 +227,27 @@ static void advise_sectors(const struct findings *findings,
              "zpool create -o ashift=%u POOL DEVICE", shift);
 }
 
+/* Cells that lost charge are read again and again until they are written. */
+static void advise_refresh(const struct findings *findings,
+                           struct advice_list *list)
+{
+    if (!advice_value(findings, "slow_places_share"))
+        return;
+    struct advice *advice =
+        advice_add(list, "slow places", "slow_places_share", NULL);
+    advice_brief(advice, "rewrite what is there: slow places lost charge");
+    snprintf(advice->text, sizeof(advice->text),
+             "Places that stay slow hold data that was written long ago. Make "
+             "a copy, then rewrite everything in place, unmounted; scan again. "
+             "If they are as slow then, the drive wears out: replace it.");
+    snprintf(advice->command, sizeof(advice->command),
+             "badblocks -nsv -b 4096 DEVICE");
+}
+
 void advise_trust(const struct findings *findings, struct advice_list *list)
 {
     advise_flush(findings, list);
     advise_discard(findings, list);
     advise_sectors(findings, list);
+    advise_refresh(findings, list);
 }

@@ -302,6 +302,24 @@ static bool put_doubts(const struct contents *contents,
 
 /* ---- all of it ----------------------------------------------------------- */
 
+/* What went over the whole drive: what else was asked is no row of rates. */
+static void put_surveyed(const struct contents *contents,
+                         struct document *document)
+{
+    static const struct {
+        const char *parameter, *label;
+    } rows[] = {{"bad_places", "Places"}, {"slow_places_share", "Speed"}};
+
+    document->place = PLACE_BRIEF;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct finding *finding =
+            findings_get(contents->report->findings, rows[i].parameter);
+        if (finding && finding->verdict != VERDICT_SKIPPED)
+            document_named(document, PART_ITEM, rows[i].label, finding->why);
+    }
+    document->place = PLACE_ALL;
+}
+
 /* "ssdprobe-MODEL-TIME/report.html" */
 static void put_kept(const struct contents *contents, struct document *document)
 {
@@ -349,6 +367,7 @@ void contents_brief(const struct contents *contents, struct document *document)
                         .part = document_add(document, PART_TABLE, LOOK_PLAIN,
                                              "Latency and throughput")};
     put_rates(&rows);
+    put_surveyed(contents, document);
     document->place = PLACE_BRIEF | PLACE_PAGE;
     put_advice(contents, document, bad);
     document->place = PLACE_ALL;

@@ -55,8 +55,8 @@ static bool asked_for(const struct csv_rows *rows, const char *name)
     return false;
 }
 
-static int check_probes(const struct csv_rows *rows,
-                        const struct probe *const all[], struct fault *why)
+int infer_check(const struct csv_rows *rows, const struct probe *const all[],
+                struct fault *why)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const char *name = rows->items[i].probe;
@@ -131,13 +131,8 @@ static bool was_in_turn(struct under_way *under_way, const struct sample *row)
     return true;
 }
 
-/*
- * Feeds a probe its recorded rows and compares each with the step that the
- * probe asks for. *strange: number, from 1, of the first row that differs; 0 if
- * none. Rows from there on are not used.
- */
-static int feed_again(const struct csv_rows *rows, const struct probe *probe,
-                      void *state, uint64_t *strange)
+int infer_feed(const struct csv_rows *rows, const struct probe *probe,
+               void *state, uint64_t *strange)
 {
     struct under_way under_way = {.count = 0};
     uint64_t count = 0;
@@ -150,14 +145,14 @@ static int feed_again(const struct csv_rows *rows, const struct probe *probe,
             continue;
         count++;
         if (probe->next(state, &step) != PROBE_STEP || !is_asked(&step, row) ||
-            !was_in_turn(&under_way, row)) {
+            !(probe->surveys || was_in_turn(&under_way, row))) {
             *strange = count;
             return 0;
         }
         int error = probe->feed(state, row);
         /* the run ended at this row, or should have */
         if (error ||
-            (row->error && !sample_is_refused(row->operation, row->error)))
+            (row->error && !probe_endures(probe, row->operation, row->error)))
             return error;
     }
     return 0;
@@ -214,7 +209,7 @@ static int conclude_again(const struct csv_rows *rows,
     *written_bytes += written_by(rows, probe->name);
     int error = probe_start(probe, &setting, findings, &state);
     if (!error)
-        error = feed_again(rows, probe, state, &strange);
+        error = infer_feed(rows, probe, state, &strange);
     if (error) {
         if (state)
             probe->finish(state);
@@ -260,8 +255,16 @@ static int conclude_all(const struct csv_rows *rows,
 int session_infer(const struct csv_rows *rows, const struct probe *const all[],
                   struct findings *findings, struct fault *why)
 {
+    const int error = infer_check(rows, all, why);
+
+    return error ? error : infer_finished(rows, all, findings, why);
+}
+
+int infer_finished(const struct csv_rows *rows, const struct probe *const all[],
+                   struct findings *findings, struct fault *why)
+{
     const size_t times = strlen(baseline_times);
-    int error = check_probes(rows, all, why);
+    int error = 0;
 
     if (!error)
         error = take_assumed(rows->header.assume, findings, why);

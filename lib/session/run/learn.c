@@ -66,8 +66,13 @@ bool learn_writes(const struct session *session,
     const uint64_t share = 40; /* 1/40 of the budget left is 2.5 % */
     bool writes = false;
 
-    for (; *probes; probes++)
-        writes = writes || ((*probes)->writes && !(*probes)->prepares);
+    for (; *probes; probes++) {
+        /* It may stand on marks of the survey that goes on. */
+        if ((*probes)->surveys && session->rows_before)
+            return false;
+        writes = writes || ((*probes)->writes && !(*probes)->prepares &&
+                            !(*probes)->surveys);
+    }
     return writes && !session->options.read_only &&
            session->setting.method == METHOD_ADAPTIVE &&
            (session->options.write_budget_bytes -
@@ -80,7 +85,8 @@ bool learn_writes(const struct session *session,
 bool learn_knows(const struct session *session, const struct probe *probe)
 {
     return session->piloted &&
-           (!probe->prepares || session->cost.pilot.bytes_written > 0);
+           (!probe->writes || (!probe->prepares && !probe->surveys) ||
+            session->cost.pilot.bytes_written > 0);
 }
 
 /* Lets the device accept `bytes` of writes before the first probe. */

@@ -111,7 +111,9 @@ int session_resume(struct session *session, const struct csv_rows *rows,
     for (size_t i = 0; i < count && all[i]; i++)
         done[i] = all[i];
     session->findings.count = 0;
-    const int error = session_infer(rows, done, &session->findings, why);
+    int error = infer_check(rows, all, why);
+    if (!error)
+        error = infer_finished(rows, done, &session->findings, why);
     if (error)
         return error;
     session->rows_before = rows;

@@ -133,6 +133,21 @@ static int do_together(struct session *session, void *state,
     return error ? error : step_send(session, step, why);
 }
 
+/* A survey takes hours. Behind each of its pauses and flushes the caller may
+ * note how far it is. */
+static int settle(struct session *session, const struct step *step,
+                  struct fault *why)
+{
+    const struct session_options *options = &session->options;
+
+    if (!session->part->probe->surveys || !options->turned ||
+        (step->operation != OPERATION_IDLE &&
+         step->operation != OPERATION_FLUSH))
+        return 0;
+    const int failure = options->turned(options->context, session->turn);
+    return failure ? sink_fault(failure, why) : 0;
+}
+
 /* Performs steps until the probe is done. A failed request is recorded and fed
  * too, so that the recording leads to the same findings. */
 static int measure(struct session *session, void *state, uint64_t *rows,
@@ -151,6 +166,8 @@ static int measure(struct session *session, void *state, uint64_t *rows,
                         : do_alone(session, state, &step, rows, why);
         else
             error = land(session, state, true, rows, why);
+        if (!error && next == PROBE_STEP)
+            error = settle(session, &step, why);
     }
     if (error == -EOVERFLOW || error == -EINTR || error == -ETIME) {
         const int failure = land(session, state, true, rows, why);
@@ -186,6 +203,24 @@ static void allow_writes(struct session *session)
         device_limit(session->device, &limits);
 }
 
+/* The rows of a survey that an interrupted run began. */
+static int feed_before(struct session *session, void *state, struct fault *why)
+{
+    const struct probe *probe = session->part->probe;
+    uint64_t strange = 0;
+
+    if (!probe->surveys || !session->rows_before)
+        return 0;
+    const int error = infer_feed(session->rows_before, probe, state, &strange);
+    if (error)
+        return fault_set(why, FAULT_OPEN, error, "no memory for the samples");
+    return strange ? fault_set(why, FAULT_OPEN, -EINVAL,
+                               "the rows of '%s' are not those of this drive, "
+                               "so it cannot go on: start a new run",
+                               probe->name)
+                   : 0;
+}
+
 static int run_probe(struct session *session, const struct setting *setting,
                      struct fault *why)
 {
@@ -204,7 +239,9 @@ static int run_probe(struct session *session, const struct setting *setting,
                          probe->name);
     session->part_begin_ns = device_now_ns(session->device);
     session->quick_before[at] = session->baseline.last;
-    error = measure(session, state, &rows, why);
+    error = feed_before(session, state, why);
+    if (!error)
+        error = measure(session, state, &rows, why);
     part->device_seconds +=
         (double)(device_now_ns(session->device) - session->part_begin_ns) / 1e9;
     if (!error)
@@ -284,14 +321,15 @@ static int run_undisturbed(struct session *session,
     return tell_spoilt(session, session->part->probe->name, cause, why);
 }
 
-/* Runs a probe that only prepares, such as a fill; it is not repeated when
- * disturbed. Measures the drive anew afterwards. */
-static int prepare(struct session *session, const struct setting *setting,
-                   struct fault *why)
+/* Runs a probe that only prepares, such as a fill, or goes over the whole
+ * drive; it is not repeated when disturbed. Measures the drive anew behind a
+ * fill. */
+static int run_once(struct session *session, const struct setting *setting,
+                    struct fault *why)
 {
     const int error = run_probe(session, setting, why);
 
-    if (error == 0)
+    if (error == 0 && session->part->probe->prepares)
         learn_again(session);
     return error;
 }
@@ -326,8 +364,9 @@ static int take_turn(struct session *session, const struct probe *probe,
                      reason, sizeof(reason));
     if (session->part->fits && !ended) {
         expect_part(session, setting);
-        return probe->prepares ? prepare(session, setting, why)
-                               : run_undisturbed(session, setting, why);
+        return probe->prepares || probe->surveys
+                   ? run_once(session, setting, why)
+                   : run_undisturbed(session, setting, why);
     }
     skip_probe(probe, session->part->fits ? skip_not_begun : reason,
                &session->findings);
@@ -424,6 +463,7 @@ int session_run(struct session *session, const struct probe *const probes[],
     for (size_t i = session->turns_before_count; probes[i]; i++) {
         const bool ended = error && !is_of_one_probe(error);
         struct fault own = {FAULT_NONE, ""};
+        session->turn = i;
         int own_error = take_turn(session, probes[i], ended, &own);
         plan_pass(&session->plan, probes[i]);
         const bool had_turn =

@@ -66,7 +66,8 @@ int session_open(struct device *device, const struct session_options *options,
     };
     if (!session->options.write_budget_bytes)
         session->options.write_budget_bytes =
-            budget_usual_bytes(info->capacity_bytes);
+            larger_of(budget_usual_bytes(info->capacity_bytes),
+                      options->all ? 2 * length : 0);
     session->setting.write_budget_bytes = session->options.write_budget_bytes;
     payload_init(&session->payload, device, options->seed);
     costs_init(&session->costs, &session->setting, device_queue_depth(device));
@@ -122,7 +123,9 @@ void session_plan(const struct session *session,
         if (skip_reason(*probes, setting, hoped ? hoped : &session->findings,
                         NULL, 0))
             continue;
-        if (plan_add(plan, *probes, setting, tries)->fits && hoped)
+        if (plan_add(plan, *probes, setting, (*probes)->surveys ? 1 : tries)
+                ->fits &&
+            hoped)
             skip_hope(*probes, hoped);
     }
     free(hoped);

@@ -28,11 +28,13 @@ struct session_options {
     uint64_t region_offset_bytes;
     uint64_t region_length_bytes; /* 0: up to the end of the device */
     /* Most bytes that the run may write. 0: the capacity; up to 12 GiB four
-     * times the capacity; never more than 64 GiB. */
+     * times the capacity; never more than 64 GiB, but twice the region where
+     * `all`. */
     uint64_t write_budget_bytes;
     /* Of a resumed run: bytes that it wrote before, with rows or without. The
      * sum over its rows counts if it is larger. */
     uint64_t written_before_bytes;
+    bool all;
     uint64_t time_limit_ns; /* of the device's clock; 0: none */
     uint64_t patience_ns;   /* of the setting; 0: the usual */
     bool read_only;
@@ -58,7 +60,8 @@ struct session_options {
      * was disturbed too. 0, or -errno, which ends the run. May be NULL. */
     int (*spoilt)(void *context, const char *probe, const char *cause);
     /* Called when the first `count` probes are finished: their findings follow
-     * from the rows so far. 0, or -errno, which ends the run. May be NULL. */
+     * from the rows so far; and within a probe that surveys, which goes on from
+     * these rows. 0, or -errno, which ends the run. May be NULL. */
     int (*turned)(void *context, size_t count);
     /* Called when a probe begins, to remember where its rows begin; or, with
      * `back`, to drop the rows since then. 0, or -errno when that is

@@ -248,7 +248,7 @@ static bool rests_on_pages(const struct probe *const probes[],
         probes++;
     return (finding->verdict == VERDICT_FOUND ||
             finding->verdict == VERDICT_ABSENT) &&
-           *probes && !(*probes)->compares;
+           *probes && !(*probes)->compares && !(*probes)->surveys;
 }
 
 /* Nothing can be filled where nothing may be written. */

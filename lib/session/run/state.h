@@ -40,6 +40,7 @@ struct session {
     const struct csv_rows *rows_before; /* rows of the resumed run */
     uint64_t written_before_bytes;
     size_t turns_before_count;
+    size_t turn; /* of the running part */
     struct baseline baseline;
     /* How quick the drive was before and after each probe that ran, by its part
      * in the plan. */
@@ -136,5 +137,23 @@ bool resume_missed(struct session *session, const struct probe *probe);
 /* Why the flushes of a recording did not show what the flash does, or NULL; and
  * does that spoil absences only? */
 const char *infer_flushes(const struct csv_rows *rows, bool *hide);
+
+/* Is each row one of these probes, and of the recording? 0, or -EINVAL with
+ * `why`. */
+int infer_check(const struct csv_rows *rows, const struct probe *const all[],
+                struct fault *why);
+
+/* session_infer() of a recording that was checked, and may hold rows of other
+ * probes. */
+int infer_finished(const struct csv_rows *rows, const struct probe *const all[],
+                   struct findings *findings, struct fault *why);
+
+/*
+ * Feeds a probe its recorded rows and compares each with the step that the
+ * probe asks for. *strange: number, from 1, of the first row that differs; 0 if
+ * none. Rows from there on are not used. 0 or -ENOMEM.
+ */
+int infer_feed(const struct csv_rows *rows, const struct probe *probe,
+               void *state, uint64_t *strange);
 
 #endif

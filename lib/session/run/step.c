@@ -158,9 +158,11 @@ static int do_request(struct session *session, const struct step *step,
     sample->error = sent ? error : 0;
     if (sent)
         count_sent(session, step, &io);
-    if (error && !(sent && sample_is_refused(step->operation, error)))
+    if (error &&
+        !(sent && probe_endures(session->part->probe, step->operation, error)))
         return step_fault(session, step, error, why);
-    count_done(session, step);
+    if (!sample_is_of_place(step->operation, error))
+        count_done(session, step);
     return 0;
 }
 

@@ -67,16 +67,13 @@ static int make_room(struct payload *payload, const struct step *step)
     return 0;
 }
 
-/* The word of CONTENT_MARK at a place of the device. */
-static uint64_t mark_word(uint64_t mark, uint64_t place_bytes)
-{
-    return random_mix(random_mix(mark) + place_bytes);
-}
-
+/* CONTENT_MARK: of each word of the device another. */
 static void fill_mark(unsigned char *data, const struct step *step)
 {
+    const uint64_t first = random_mix(step->mark) + step->offset_bytes;
+
     for (uint64_t i = 0; i < step->length_bytes; i += sizeof(uint64_t)) {
-        const uint64_t word = mark_word(step->mark, step->offset_bytes + i);
+        const uint64_t word = random_mix(first + i);
         memcpy(data + i, &word, sizeof(word));
     }
 }
@@ -149,6 +146,11 @@ int payload_prepare(struct payload *payload, const struct step *step,
     return 0;
 }
 
+static bool is_all_zeros(const unsigned char *bytes, uint64_t length)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
+}
+
 /* Compares 512 bytes at a time, so that no second buffer of the request's
  * length is needed. */
 enum returned payload_compare(const struct step *step, const void *data)
@@ -156,19 +158,19 @@ enum returned payload_compare(const struct step *step, const void *data)
     enum { PIECE_BYTES = 512 };
     const unsigned char *bytes = data;
     unsigned char expected[PIECE_BYTES];
-    bool same = true, zeros = true;
+    struct step piece = *step;
+    bool same = true;
 
     assert(step->content != CONTENT_RANDOM);
-    for (uint64_t i = 0; i < step->length_bytes; i += PIECE_BYTES) {
-        struct step piece = *step;
-        piece.offset_bytes += i;
-        piece.length_bytes = PIECE_BYTES;
+    piece.length_bytes = PIECE_BYTES;
+    for (uint64_t i = 0; same && i < step->length_bytes; i += PIECE_BYTES) {
+        piece.offset_bytes = step->offset_bytes + i;
         fill(expected, &piece);
-        same = same && memcmp(bytes + i, expected, PIECE_BYTES) == 0;
-        for (size_t j = 0; j < PIECE_BYTES; j++)
-            zeros = zeros && bytes[i + j] == 0;
+        same = memcmp(bytes + i, expected, PIECE_BYTES) == 0;
     }
-    return same ? RETURNED_SAME : zeros ? RETURNED_ZEROS : RETURNED_OTHER;
+    return same                                      ? RETURNED_SAME
+           : is_all_zeros(bytes, step->length_bytes) ? RETURNED_ZEROS
+                                                     : RETURNED_OTHER;
 }
 
 static enum io_kind kind_of(enum operation operation)

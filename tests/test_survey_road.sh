@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/test_survey_road.sh SOURCE_DIR BUILD_DIR: verify and scan on a real block
+# device: a killed verify goes on, badblocks agrees, and scan writes nothing.
+set -u
+export LC_ALL=C
+
+source_dir=$(realpath -- "$1")
+build_dir=$(realpath -- "$2")
+scratch=$(mktemp -d)
+disk=''
+# shellcheck disable=SC2317,SC2329
+finish() {
+    [ -z "$disk" ] || losetup -d "$disk"
+    rm -rf -- "$scratch"
+}
+trap finish EXIT
+cd -- "$scratch" || exit
+# shellcheck source=tests/checks.sh
+source "$source_dir/tests/checks.sh"
+ssdprobe=$build_dir/ssdprobe
+options=(--allow-virtual --yes --progress=none --quiet)
+
+truncate -s 1G image
+disk=$(losetup --find --show image)
+check "there is a loop device" test -b "$disk"
+
+# ends STATUS SENTENCE COMMAND...
+# shellcheck disable=SC2016
+ends() {
+    local status=$1 sentence=$2
+    shift 2
+    check "$sentence" bash -c 'status=$1; shift; "$@"; test $? -eq "$status"' - \
+        "$status" "$@"
+}
+
+rows() { grep -o '"rows": [0-9]*' "$1/state.json" 2>/dev/null | grep -o '[0-9]*'; }
+
+# Killed once a part of the marks is settled, however fast the machine is.
+"$ssdprobe" verify "$disk" "${options[@]}" --output-dir=cut >/dev/null 2>&1 &
+pid=$!
+until [ "$(rows cut || echo 0)" -gt 1100 ] 2>/dev/null ||
+    ! kill -0 $pid 2>/dev/null; do
+    sleep 0.02
+done
+kill -9 $pid 2>/dev/null
+wait $pid 2>/dev/null
+check "a killed verify has no report" test ! -e cut/report.html
+settled=$(rows cut)
+ends 0 "and goes on" "$ssdprobe" --resume=cut "${options[@]}"
+check "to its end" grep -q 'all 1 GiB give back' cut/report.txt
+writes=$(samples cut | grep -c ',verify,write,')
+check "each place is written once in its rows ($writes)" \
+    test "$writes" -eq "$((1024 * 1048576 / $(samples cut |
+        awk -F, '/,verify,write,/ { print $9; exit }')))"
+check "from where it was ($settled rows)" test "$settled" -gt 1100
+check "badblocks agrees" sh -c "test -z \"\$(badblocks -b 4096 $disk)\""
+
+before=$(sha256sum <image)
+ends 0 "scan ends well" "$ssdprobe" scan "$disk" "${options[@]}" \
+    --output-dir=scanned
+check "and writes nothing" test "$before" = "$(sha256sum <image)"
+check "it has read all" grep -q 'all 1 GiB can be read' scanned/report.txt
+check "and draws its figure" test -s scanned/figures/scan.svg
+
+# What a stick that holds a quarter of what it says returns.
+ends 9 "verify tells a fake" "$ssdprobe" verify --quiet \
+    sim:sd-card,capacity_bytes=1GiB,real_capacity_bytes=256MiB --output-dir=fake
+check "with its places" grep -q '768 MiB at byte 0' fake/report.txt
+check "and its figure" test -s fake/figures/verify.svg
+ends 9 "scan tells what cannot be read" "$ssdprobe" scan --quiet \
+    sim:sd-card,bad_place=fails,bad_offset_bytes=1MiB,bad_length_bytes=4KiB \
+    --output-dir=fails
+check "how to save the rest" grep -q 'ddrescue -d DEVICE' fails/report.html
+ends 0 "scan tells what is slow" "$ssdprobe" scan --quiet \
+    sim:sd-card,bad_place=slow,bad_ns=1s,bad_offset_bytes=1GiB,bad_length_bytes=64MiB \
+    --output-dir=slow
+check "and what to do" grep -q 'badblocks -nsv -b 4096 DEVICE' slow/report.html
+summary
