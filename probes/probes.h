@@ -24,6 +24,7 @@
     ROW(throughput)                                                            \
     ROW(basic)                                                                 \
     ROW(flush)                                                                 \
+    ROW(sync_writes)                                                           \
     ROW(sustained_write)                                                       \
     ROW(capacity)                                                              \
     ROW(large_request)                                                         \

@@ -103,11 +103,12 @@ uint64_t bench_write_flushed(struct bench *bench, uint64_t offset_bytes,
 
 static void send(struct bench *bench, struct bench_request *asked, size_t tag)
 {
-    const struct flash_request request = {.operation = asked->operation,
-                                          .offset_bytes = asked->offset_bytes,
-                                          .length_bytes =
-                                              (uint32_t)asked->length_bytes,
-                                          .tag = tag};
+    const struct flash_request request = {
+        .operation = asked->operation,
+        .offset_bytes = asked->offset_bytes,
+        .length_bytes = (uint32_t)asked->length_bytes,
+        .fua = bench->fua && asked->operation == FLASH_WRITE,
+        .tag = tag};
     const int error = flash_submit(bench->flash, bench->now_ns, &request);
 
     if (error)

@@ -119,4 +119,19 @@ struct beside_seen {
 int oracle_beside(const struct drive *drive, struct beside_seen *seen,
                   struct fault *why);
 
+/* Is it one number, and which? */
+struct sync_number {
+    double value;
+    bool seen;
+};
+/* Writes of 4 KiB, each on the flash before the next: with a flush by one
+ * writer, with FUA by 16. */
+struct sync_seen {
+    struct sync_number p99_ns, p999_ns;
+    struct sync_number rate, rate_16; /* a second */
+};
+/* 0, -ENOMEM, or what the model says. */
+int oracle_sync(const struct drive *drive, struct sync_seen *seen,
+                struct fault *why);
+
 #endif

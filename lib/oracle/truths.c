@@ -435,6 +435,29 @@ static int state_flush(struct drive *drive, struct fault *why)
     return 0;
 }
 
+static void state_sync_number(struct drive *drive, const char *parameter,
+                              const struct sync_number *number)
+{
+    state_number(drive, parameter, number->seen,
+                 (uint64_t)llround(number->value));
+}
+
+/* A user waits for noise as well. */
+static int state_sync(struct drive *drive, const struct drive *noisy,
+                      struct fault *why)
+{
+    struct sync_seen seen;
+    const int error = oracle_sync(noisy, &seen, why);
+
+    if (error)
+        return error;
+    state_sync_number(drive, "sync_write_p99", &seen.p99_ns);
+    state_sync_number(drive, "sync_write_p999", &seen.p999_ns);
+    state_sync_number(drive, "sync_write_rate", &seen.rate);
+    state_sync_number(drive, "sync_write_rate_16", &seen.rate_16);
+    return 0;
+}
+
 /* The drive as it is timed, with its noise and without: as long as it does not
  * fail, and where it keeps what is written. */
 static int prepare(const struct drive *drive, struct drive *noisy,
@@ -483,6 +506,8 @@ int oracle_state_of_noise(struct drive *drive, struct fault *why)
     int error = prepare(drive, noisy, quiet, why);
     if (!error)
         error = state_reads_together(quiet, noisy, why);
+    if (!error)
+        error = state_sync(quiet, noisy, why);
     state_sleep(quiet, drive);
     error = finish(drive, quiet, error, why);
     free(drives);
@@ -519,6 +544,8 @@ int oracle_state(struct drive *drive, struct fault *why)
         error = state_beside(quiet, why);
     if (!error)
         error = state_flush(quiet, why);
+    if (!error)
+        error = state_sync(quiet, noisy, why);
     if (!error)
         error = state_reads(quiet, why);
     if (!error)

@@ -80,9 +80,11 @@ static const char *amount_of(const struct sentence *sentence,
     const double high = value_number(&finding->high);
     char ends[2][64];
 
-    if (finding->value.kind == VALUE_NONE)
+    const bool none = finding->value.kind == VALUE_NONE;
+
+    if (none && (low <= 0 || high <= 0))
         return report_interval(finding, sentence->plain_bytes, text, 160);
-    if (low <= 0 || high <= low * interval_wide)
+    if (!none && (low <= 0 || high <= low * interval_wide))
         return report_amount(&finding->value, report_unit(finding),
                              sentence->plain_bytes, text, 160);
     report_amount(&finding->low, report_unit(finding), sentence->plain_bytes,
@@ -289,9 +291,11 @@ static void add_writes(struct sentence *sentence, const char *before)
 /* A write that a database waits for. */
 static void add_synced(struct sentence *sentence)
 {
-    const struct finding *fua = said_of(sentence, "fua_time");
+    const struct finding *p99 = said_of(sentence, "sync_write_p99");
+    const struct finding *fua =
+        p99 ? p99 : said_of(sentence, "fua_time"); /* as tools record it */
     const struct finding *honest = said_of(sentence, "flush_honesty");
-    char time[32], sure[16];
+    char time[160], sure[16];
 
     if (honest && honest->value.kind == VALUE_TEXT &&
         strcmp(honest->value.text, "free") == 0) {
@@ -300,13 +304,16 @@ static void add_synced(struct sentence *sentence)
             how_sure(honest, sure));
         return;
     }
-    if (!fua || value_number(&fua->value) <= 0)
+    if (!fua || value_number(&fua->high) <= 0)
         return;
     const double p99_ns = report_extra(fua, "p99");
-    format_ns((uint64_t)(p99_ns > 0 ? p99_ns : value_number(&fua->value)), time,
-              sizeof(time));
-    add(sentence, " Synced 4 KiB writes: %s%s%s%s.", p99_ns > 0 ? "p99 " : "",
-        probably(fua), time, how_sure(fua, sure));
+    if (!p99 && p99_ns > 0)
+        format_ns((uint64_t)p99_ns, time, sizeof(time));
+    else
+        amount_of(sentence, fua, time);
+    add(sentence, " Synced 4 KiB writes: %s%s%s%s.",
+        p99 || p99_ns > 0 ? "p99 " : "", probably(fua), time,
+        how_sure(fua, sure));
 }
 
 static void capital(char *text)

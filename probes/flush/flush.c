@@ -60,10 +60,6 @@ enum {
     CONTRASTS
 };
 
-/* Half of them take longer than databases ask for: the slow ones do not matter
- * then, and would take seconds. */
-static const int64_t commit_most_ns = 10000000;
-
 /* What is known of it in the end. */
 struct known {
     struct study *study;
@@ -263,9 +259,6 @@ static void say_times(const struct known *known)
     else
         say_time(known, fua, "writes of 4 KiB with FUA", rested_fua_ns, fua_ns,
                  count);
-    /* What was said so far stands, if the rows end here. */
-    if (fua->verdict == VERDICT_FOUND && fua->value.integer <= commit_most_ns)
-        flush_say_commits(known->study, fua);
 }
 
 /* ---- the probe ---------------------------------------------------------- */
@@ -314,20 +307,19 @@ static uint64_t flush_read_bytes(void)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    const uint64_t commits_bytes =
-        (FLUSH_COMMITS + 2 * RESTED) * flush_bytes(FLUSH_FUA);
+    const uint64_t rested_bytes = 2 * RESTED * flush_bytes(FLUSH_FUA);
 
     (void)setting;
     plan->bytes_written =
-        commits_bytes + FLUSHING_BYTES + ROUNDS_USUAL * flush_round_bytes();
+        rested_bytes + FLUSHING_BYTES + ROUNDS_USUAL * flush_round_bytes();
     plan->bytes_written_max =
-        commits_bytes + FLUSHING_BYTES_MAX + ROUNDS_MAX * flush_round_bytes();
+        rested_bytes + FLUSHING_BYTES_MAX + ROUNDS_MAX * flush_round_bytes();
     plan->bytes_read = FLUSHING_BYTES + ROUNDS_USUAL * flush_read_bytes();
     plan->bytes_read_max =
         FLUSHING_READ_BYTES_MAX + ROUNDS_MAX * flush_read_bytes();
-    plan->requests = FLUSH_COMMITS + 5 * RESTED + FLUSHING_REQUESTS +
-                     ROUNDS_USUAL * flush_round_requests();
-    plan->requests_max = FLUSH_COMMITS + 5 * RESTED + FLUSHING_REQUESTS_MAX +
+    plan->requests =
+        5 * RESTED + FLUSHING_REQUESTS + ROUNDS_USUAL * flush_round_requests();
+    plan->requests_max = 5 * RESTED + FLUSHING_REQUESTS_MAX +
                          ROUNDS_MAX * flush_round_requests();
 }
 

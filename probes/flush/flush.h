@@ -8,8 +8,8 @@
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
 
-/* What the files of the flush probe share: rounds of requests (rounds), what
- * follows from them (flush), and commits (commits). */
+/* What the files of the flush probe share: rounds of requests (rounds), and
+ * what follows from them (flush). */
 
 /* What a round holds once of each, in random order. */
 enum flush_what {
@@ -49,11 +49,5 @@ uint64_t flush_round_requests(void);
 uint64_t flush_round_bytes(void);
 
 extern const char flush_phase[];
-
-/* Commits, as of a database: enough of them that one in a hundred is known. */
-enum { FLUSH_COMMITS = 512 };
-/* How long the slow ones take, beside what half of them take: `p99` of
- * `requests`. Leaves until they are measured. */
-void flush_say_commits(struct study *study, struct finding *finding);
 
 #endif

@@ -9,7 +9,8 @@
 #include "probes/probes.h"
 
 /* A fake must show: capacity comes before what may be cut off at the limit. */
-const char choice_quick[] = "capacity,throughput,basic,flush,alignment";
+const char choice_quick[] =
+    "capacity,throughput,basic,flush,sync-writes,alignment";
 
 static int add(struct choice *choice, size_t *count, const struct probe *probe,
                struct fault *why)

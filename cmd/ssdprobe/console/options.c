@@ -145,8 +145,8 @@ const struct option_row ssdprobe_options[] = {
      .group = measuring_group},
     {.id = OPTION_QUICK,
      .name = "quick",
-     .help = "only throughput, basic, flush, capacity and alignment: 2 minutes "
-             "and 2 GiB of writes at most",
+     .help = "only capacity, throughput, basic, flush, sync-writes and "
+             "alignment: 2 minutes and 2 GiB of writes at most",
      .commands = COMMAND_ALL | COMMAND_CHECK,
      .group = measuring_group},
     {.id = OPTION_TIME_LIMIT,

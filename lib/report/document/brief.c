@@ -154,7 +154,11 @@ static void put_rates(struct rows *rows)
     end_row(rows);
     begin_row(rows, "write, synced 4 KiB");
     put_value(rows, "", "fua_time", "");
-    put_extra(rows, "fua_time", "p99");
+    if (said_of(rows, "sync_write_p99"))
+        put_value(rows, "p99 ", "sync_write_p99", "");
+    else
+        put_extra(rows, "fua_time", "p99");
+    put_value(rows, "", "sync_write_rate", "");
     end_row(rows);
     begin_row(rows, "write, sequential");
     if (said_of(rows, "fast_write_rate")) {

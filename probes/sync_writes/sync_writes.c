@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sync-writes: how long does a write take that must be on the flash, and how
+ * many does the drive do in a second?
+ *
+ * Idea: do what a database does with its log: write 4 KiB behind the last ones,
+ * and wait until it is durable, thousands of times. One in a hundred, and one
+ * in a thousand, decide how long users wait, so their times are what is stated,
+ * from the sorted times, with the ranks between which they lie for sure.
+ *
+ *   one writer      w f w f w f ...       write, flush
+ *                   F F F F F F ...       write with FUA
+ *   4, 16 writers   as many FUA writes under way
+ *
+ * Assumes: nothing. It is what the user gets, with the host's delays. Whether
+ * the drive keeps its word is asked by the probe flush.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+#include "lib/infer/study.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+#include "probes/trial.h"
+
+static const char phase[] = "commit", probe_name[] = "sync-writes";
+
+enum { BLOCKS_LEAST = 2, COMMITS_MOST = 32768 };
+enum { ONE = 256, MANY = 1024, BLOCKS_MOST = COMMITS_MOST / ONE };
+/* A log that is written around and around. */
+static const uint64_t log_bytes = 64 * MIB;
+/* Slow drives do fewer commits. */
+static const double long_ns = 20e9, short_ns = 5e9, enough_ns = 1e9;
+/* Beyond each end of an interval. */
+static const double error_rate = 0.005, rate_z = 2.6;
+/* An interval that spans more is no number. */
+static const double span_most = 2;
+
+static const struct kind {
+    const char *cell;
+    uint32_t depth, commits; /* of a block; their beginning and end is idle */
+    double most_ns;
+    uint32_t least; /* commits, unless they take longer than that */
+} kinds[] = {{"flush", 1, ONE, long_ns, COMMITS_MOST},
+             {"fua", 1, ONE, short_ns, 8 * ONE},
+             {"fua4", 4, MANY, short_ns, 4 * MANY},
+             {"fua16", 16, MANY, short_ns, 4 * MANY}};
+enum { FLUSHED, FUA, FUA_4, FUA_16, KINDS };
+
+struct commits {
+    double ns[COMMITS_MOST]; /* sorted */
+    double block_ns[BLOCKS_MOST], all_ns;
+    uint32_t blocks_count, count;
+};
+
+/* ---- what is asked ------------------------------------------------------ */
+
+static void ask_block(struct study *study, const struct kind *kind,
+                      uint32_t block)
+{
+    const uint64_t length = placing_small_bytes(&study->setting);
+    const uint64_t first = placing_base(
+        &study->setting, random_mix(study->seed ^ random_hash(kind->cell)),
+        log_bytes);
+    struct step step = {.operation = OPERATION_WRITE,
+                        .length_bytes = length,
+                        .depth = kind->depth,
+                        .fua = kind != &kinds[FLUSHED]};
+
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
+    snprintf(step.label.cell, sizeof(step.label.cell), "%s", kind->cell);
+    step.label.round = block;
+    for (uint64_t i = 0; i < kind->commits; i++) {
+        step.offset_bytes =
+            first + (block * kind->commits + i) * length % log_bytes;
+        if (step.fua)
+            study_ask(study, &step);
+        else
+            placing_ask_flushed(study, &step);
+    }
+}
+
+/* ---- what follows ------------------------------------------------------- */
+
+static void add_block(const struct timing rows[], const struct kind *kind,
+                      struct commits *commits)
+{
+    const uint32_t each = kind == &kinds[FLUSHED] ? 2 : 1;
+    uint64_t end_ns = 0;
+
+    for (uint32_t i = 0; i < kind->commits; i++) {
+        const uint64_t done_ns = rows[each * i + each - 1].complete_ns;
+        commits->ns[commits->count++] =
+            (double)(done_ns - rows[each * i].submit_ns);
+        end_ns = larger_of(end_ns, done_ns);
+    }
+    const double ns = (double)(end_ns - rows[0].submit_ns);
+    commits->block_ns[commits->blocks_count++] = ns;
+    commits->all_ns += ns;
+}
+
+/* Enough of them, or enough time. */
+static bool is_enough(const struct kind *kind, const struct commits *commits)
+{
+    const double ns = commits->count < kind->least ? kind->most_ns : enough_ns;
+
+    return commits->count == COMMITS_MOST ||
+           (commits->blocks_count >= BLOCKS_LEAST && commits->all_ns >= ns);
+}
+
+/* Leaves until they are measured. */
+static void measure(struct study *study, const struct kind *kind,
+                    struct commits *commits)
+{
+    const uint32_t each = kind == &kinds[FLUSHED] ? 2 : 1;
+
+    *commits = (struct commits){.count = 0};
+    while (!is_enough(kind, commits)) {
+        const struct timing *rows =
+            study_rows(study, phase, kind->cell, commits->blocks_count,
+                       each * kind->commits);
+        if (!rows) {
+            ask_block(study, kind, commits->blocks_count);
+            study_leave(study);
+        }
+        add_block(rows, kind, commits);
+    }
+    stats_sort(commits->ns, commits->count);
+}
+
+static double rate_of(const struct commits *commits)
+{
+    return 1e9 * commits->count / commits->all_ns;
+}
+
+/* Its mean from the blocks, with their interval. */
+static void say_rate(const struct commits *commits, struct finding *finding,
+                     const char *what)
+{
+    const double mean_ns = commits->all_ns / commits->blocks_count;
+    double squares = 0;
+
+    for (uint32_t i = 0; i < commits->blocks_count; i++)
+        squares += pow(commits->block_ns[i] / mean_ns - 1, 2);
+    const double apart = rate_z * sqrt(squares / (commits->blocks_count - 1) /
+                                       commits->blocks_count);
+    const double rate = rate_of(commits);
+    const struct interval interval = {rate / (1 + apart),
+                                      rate / fmax(1 - apart, 0.01)};
+    finding_why(finding, "%u commits of 4 KiB took %.3g s: %s", commits->count,
+                commits->all_ns / 1e9, what);
+    if (interval.high > span_most * interval.low) {
+        finding_why(finding,
+                    "%u commits of 4 KiB took %.3g s, but single blocks of "
+                    "them differ so much that the rate may be twice as high "
+                    "or half: %s",
+                    commits->count, commits->all_ns / 1e9, what);
+        return;
+    }
+    finding_measured(finding, rate, &interval, 1 - 2 * error_rate);
+}
+
+/* P(Binomial(count, share) <= k) for a small share. */
+static double chance_of(uint32_t count, double share, uint32_t k)
+{
+    double term = pow(1 - share, count), sum = 0;
+
+    for (uint32_t i = 0; i <= k; i++) {
+        sum += term;
+        term *= (double)(count - i) / (i + 1) * share / (1 - share);
+    }
+    return sum;
+}
+
+/* The time that a share of the commits is longer than. As many of them as this
+ * counts are longer, by chance a few more or fewer. */
+static void say_quantile(struct study *study, const struct commits *commits,
+                         double share, struct finding *finding,
+                         const char *what)
+{
+    const uint32_t count = commits->count;
+    const uint32_t usual = (uint32_t)(share * count);
+    uint32_t few = 0, many = usual;
+
+    while (chance_of(count, share, few) < error_rate)
+        few++;
+    while (1 - chance_of(count, share, many) > error_rate)
+        many++;
+    if (few == 0) {
+        finding_why(finding,
+                    "the drive did %u commits in %.3g s, too few for the "
+                    "longest of %.0f",
+                    count, commits->all_ns / 1e9, 1 / share);
+        return;
+    }
+    const struct interval interval = {commits->ns[count - 1 - many],
+                                      commits->ns[count - few]};
+    finding_measured(finding, commits->ns[count - 1 - usual], &interval,
+                     1 - 2 * error_rate);
+    if (interval.high > span_most * interval.low)
+        finding->value = value_none(); /* it lies between the two */
+    finding_why(finding, "%u of %u %s took longer; the longest took %s", usual,
+                count, what, study_ns(study, commits->ns[count - 1]));
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    static const char flushed[] = "writes of 4 KiB with their flush";
+    static const struct {
+        const char *parameter;
+        double share;
+    } quantiles[] = {{"sync_write_p99", 0.01}, {"sync_write_p999", 0.001}};
+    struct commits *all[KINDS];
+
+    for (int i = 0; i < KINDS; i++)
+        all[i] = study_alloc(study, sizeof(*all[i]));
+    measure(study, &kinds[FLUSHED], all[FLUSHED]);
+    measure(study, &kinds[FUA], all[FUA]);
+    for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
+        const struct commits *fua = all[FUA];
+        struct finding *finding =
+            findings_add(findings, probe_name, quantiles[i].parameter);
+        say_quantile(study, all[FLUSHED], quantiles[i].share, finding, flushed);
+        if (finding->verdict == VERDICT_FOUND && i == 0)
+            finding_extra(
+                finding, "fua",
+                value_integer((uint64_t)fua->ns[fua->count * 99 / 100]));
+        if (finding->verdict == VERDICT_FOUND)
+            finding_extra(finding, "requests",
+                          value_integer(all[FLUSHED]->count));
+    }
+    struct finding *one = findings_add(findings, probe_name, "sync_write_rate");
+    say_rate(all[FLUSHED], one, "one writer, a flush behind each write");
+    if (one->verdict == VERDICT_FOUND)
+        finding_extra(one, "fua", value_integer((uint64_t)rate_of(all[FUA])));
+    measure(study, &kinds[FUA_4], all[FUA_4]);
+    measure(study, &kinds[FUA_16], all[FUA_16]);
+    struct finding *many =
+        findings_add(findings, probe_name, "sync_write_rate_16");
+    say_rate(all[FUA_16], many, "16 writers, each write with FUA");
+    if (many->verdict == VERDICT_FOUND)
+        finding_extra(many, "writers_4",
+                      value_integer((uint64_t)rate_of(all[FUA_4])));
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t writes = KINDS * COMMITS_MOST;
+
+    plan->requests = plan->requests_max = writes + COMMITS_MOST;
+    plan->bytes_written = plan->bytes_written_max =
+        writes * placing_small_bytes(setting);
+}
+
+const struct probe probe_sync_writes = {
+    .name = "sync-writes",
+    .question = "How long does a synced write take, and how many does the "
+                "drive do in a second?",
+    .idea = "Thousands of 4 KiB writes behind each other, each durable before "
+            "the next, as databases write their logs; with a flush or with "
+            "FUA, by 1, 4 and 16 writers.",
+    .writes = true,
+    .region_min_bytes = 128 * MIB,
+    .answers = {"sync_write_p99", "sync_write_p999", "sync_write_rate",
+                "sync_write_rate_16"},
+    .plan = plan,
+    TRIAL_PROBE(struct study, think),
+};
