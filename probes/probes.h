@@ -38,6 +38,7 @@
     ROW(nand_type)                                                             \
     ROW(content)                                                               \
     ROW(write_buffer)                                                          \
+    ROW(longest_write)                                                         \
     ROW(steady_state)                                                          \
     ROW(hot_cold)
 

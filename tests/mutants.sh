@@ -387,6 +387,8 @@ probes/sustained_write/pauses.c|s/if (far == 0)$/if (far + 1)/|test_sustained_wr
 probes/flush/flush.c|s/work_least = 0.10/work_least = 3.10/|test_probes_trust|flush
 probes/sync_writes/sync_writes.c|s/(uint32_t)(share \* count)/(uint32_t)(2 * share * count)/|test_sync_writes|
 probes/sync_writes/sync_writes.c|s/if (few == 0) {/if (0) {/|test_sync_writes|
+probes/longest_write/longest_write.c|s/behind_most = 0.25/behind_most = 25/|test_longest_write|
+probes/longest_write/longest_write.c|s/fmax(state->longest_ns,/fmin(state->longest_ns,/|test_longest_write|
 probes/survey.c|s/sample->returned == RETURNED_SAME \&\& survey->round/0 \&\& survey->round/|test_survey|
 probes/survey.c|s/error = add_finely(survey, at);/error = 0;/|test_survey|
 probes/scan/scan.c|s/, LOOKS_EACH = 2/, LOOKS_EACH = 0/|test_survey|

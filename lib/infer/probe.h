@@ -40,6 +40,8 @@ struct setting {
     uint64_t write_budget_bytes; /* of the whole run */
     uint64_t patience_ns; /* how long one probe may write at random until its
                              rate lasts; 0: as long as usual */
+    uint64_t rate_bytes_per_second; /* of writes that come at a steady rate; 0:
+                                       half of what the drive sustains */
 };
 
 enum step_content {

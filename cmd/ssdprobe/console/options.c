@@ -163,6 +163,13 @@ const struct option_row ssdprobe_options[] = {
              "runs and the rate is steady (45s without it): 10min, 2h",
      .commands = PLANNING,
      .group = measuring_group},
+    {.id = OPTION_RATE,
+     .name = "rate",
+     .argument = "SIZE",
+     .help = "bytes a second that longest-write writes, for example 10MB or "
+             "3MiB; half of what the drive sustains without it",
+     .commands = PLANNING,
+     .group = measuring_group},
     {.id = OPTION_FLUSH,
      .name = "flush",
      .argument = "auto|ata|scsi|nvme|sync|none",

@@ -153,6 +153,11 @@ static int read_number(const struct option_given *option,
     if (option->row->id == OPTION_SEED) {
         expected = "a whole number";
         error = parse_integer(option->value, &settings->seed);
+    } else if (option->row->id == OPTION_RATE) {
+        expected = "bytes a second, for example 10MB or 3MiB";
+        error = parse_bytes(option->value, &settings->rate_bytes_per_second);
+        if (!error && settings->rate_bytes_per_second == 0)
+            error = -EINVAL;
     } else if (option->row->id != OPTION_WRITE_BUDGET) {
         uint64_t *ns = option->row->id == OPTION_PATIENCE
                            ? &settings->patience_ns
@@ -266,6 +271,7 @@ static int read_option(const struct option_given *option,
     case OPTION_SEED:
     case OPTION_TIME_LIMIT:
     case OPTION_PATIENCE:
+    case OPTION_RATE:
     case OPTION_WRITE_BUDGET:
         return read_number(option, settings, why);
     default: /* --json, --help, --version, --describe: seen to before */
@@ -280,7 +286,7 @@ static int check_resume(const struct options_given *given, struct fault *why)
         OPTION_CSV,    OPTION_SEED,         OPTION_METHOD,    OPTION_ASSUME,
         OPTION_FLUSH,  OPTION_WRITE_CACHE,  OPTION_TUNE,      OPTION_PRESERVE,
         OPTION_REGION, OPTION_WRITE_BUDGET, OPTION_READ_ONLY, OPTION_OUTPUT_DIR,
-        OPTION_FILL,   OPTION_PATIENCE};
+        OPTION_FILL,   OPTION_PATIENCE,     OPTION_RATE};
 
     for (size_t i = 0; i < sizeof(settled) / sizeof(*settled); i++) {
         const struct option_given *option = options_find(given, settled[i]);

@@ -49,6 +49,7 @@ enum option_id {
     OPTION_QUICK,
     OPTION_TIME_LIMIT,
     OPTION_PATIENCE,
+    OPTION_RATE,
     OPTION_FLUSH,
     OPTION_WRITE_CACHE,
     OPTION_REGION,
@@ -119,7 +120,8 @@ struct settings {
     size_t assumes_count;
     char assume_text[ASSUME_TEXT_MAX]; /* "a=1 b=2", for the CSV */
     uint64_t time_limit_ns;
-    uint64_t patience_ns; /* 0: the usual */
+    uint64_t patience_ns;           /* 0: the usual */
+    uint64_t rate_bytes_per_second; /* 0: the usual */
     enum flush_method flush;
     enum cache_wish write_cache;
 

@@ -336,6 +336,7 @@ static void take_settings(struct run *run)
     settings->region_length_bytes = header->setting.region_length_bytes;
     settings->write_budget_bytes = header->setting.write_budget_bytes;
     settings->patience_ns = header->setting.patience_ns;
+    settings->rate_bytes_per_second = header->setting.rate_bytes_per_second;
     settings->read_only = header->setting.read_only;
     snprintf(settings->assume_text, sizeof(settings->assume_text), "%s",
              header->assume);

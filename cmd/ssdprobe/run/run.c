@@ -109,6 +109,7 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .write_budget_bytes = settings->write_budget_bytes,
         .time_limit_ns = settings->time_limit_ns,
         .patience_ns = settings->patience_ns,
+        .rate_bytes_per_second = settings->rate_bytes_per_second,
         .read_only = settings->read_only,
         .baseline = true,
         .fill = may_fill(run),

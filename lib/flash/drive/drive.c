@@ -51,6 +51,8 @@ static const char *const truth_parameters[] = {
     "sync_write_p999",
     "sync_write_rate",
     "sync_write_rate_16",
+    "longest_write",
+    "logger_buffer",
     "real_capacity",
     "capacity_kind",
     "bad_places",

@@ -43,6 +43,10 @@ const struct csv_field csv_fields[] = {
      .kind = CSV_FIELD_U64,
      .offset = offsetof(struct csv_header, setting.patience_ns),
      .optional = true},
+    {.name = "rate_bytes_per_second",
+     .kind = CSV_FIELD_U64,
+     .offset = offsetof(struct csv_header, setting.rate_bytes_per_second),
+     .optional = true},
     FIELD(CSV_FIELD_TEXT, "assume", assume, NULL),
     {.name = NULL},
 };

@@ -270,10 +270,32 @@ static void advise_refresh(const struct findings *findings,
              "badblocks -nsv -b 4096 DEVICE");
 }
 
+static void advise_logger(const struct findings *findings,
+                          struct advice_list *list)
+{
+    const uint64_t bytes = advice_value(findings, "logger_buffer");
+    const uint64_t ns = advice_value(findings, "longest_write");
+    char size[24], time[32];
+
+    if (!bytes || !ns)
+        return;
+    struct advice *advice =
+        advice_add(list, "loggers", "logger_buffer", "longest_write");
+    format_bytes(bytes, size, sizeof(size));
+    format_ns(ns, time, sizeof(time));
+    advice_brief(advice, "loggers and cameras: buffer %s or more", size);
+    snprintf(advice->text, sizeof(advice->text),
+             "A program that records at a steady rate needs a buffer: at half "
+             "of the sustained rate, or the one of --rate, single writes took "
+             "up to %s. Keep twice %s, since rarer waits may be longer.",
+             time, size);
+}
+
 void advise_trust(const struct findings *findings, struct advice_list *list)
 {
     advise_flush(findings, list);
     advise_discard(findings, list);
     advise_sectors(findings, list);
     advise_refresh(findings, list);
+    advise_logger(findings, list);
 }

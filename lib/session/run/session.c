@@ -63,6 +63,7 @@ int session_open(struct device *device, const struct session_options *options,
         .read_only = options->read_only,
         .forgets = info->forgets,
         .patience_ns = options->patience_ns,
+        .rate_bytes_per_second = options->rate_bytes_per_second,
     };
     if (!session->options.write_budget_bytes)
         session->options.write_budget_bytes =

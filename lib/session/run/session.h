@@ -35,8 +35,9 @@ struct session_options {
      * sum over its rows counts if it is larger. */
     uint64_t written_before_bytes;
     bool all;
-    uint64_t time_limit_ns; /* of the device's clock; 0: none */
-    uint64_t patience_ns;   /* of the setting; 0: the usual */
+    uint64_t time_limit_ns;         /* of the device's clock; 0: none */
+    uint64_t patience_ns;           /* of the setting; 0: the usual */
+    uint64_t rate_bytes_per_second; /* of the setting; 0: the usual */
     bool read_only;
     /* Measure the baseline (baseline.h) before the pilot and after each probe.
      * When the drive does not keep its speed, the run states no times, and
