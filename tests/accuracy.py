@@ -57,7 +57,9 @@ INTERVAL_MOST = 1.3  # or within their interval, if that is no wider
 RANGE_MOST = 2  # or within what is stated in place of a value: two neighbours
 # What a drive delivers depends on its outliers, too; what holds up writes from
 # outside is told apart.
-RATES = ("sequential_read_rate", "random_read_rate", "read_parallelism")
+RATES = ("sequential_read_rate", "random_read_rate", "read_parallelism",
+         "sync_write_p99", "sync_write_p999", "sync_write_rate",
+         "sync_write_rate_16")
 # What memory in the drive adds to it depends on how it is written.
 ROUGH_SHARES = {"fast_cache": 0.15}
 BINS = (0.0, 0.5, 0.9, 0.95, 0.99, 0.999)
@@ -273,6 +275,14 @@ def same(value, unit, truth, rough=0):
     return abs(value - expected) <= rough * expected
 
 
+def is_beyond(up_to, truth):
+    """Does it lie where nobody has looked?"""
+    try:
+        return up_to is not None and float(truth) > up_to
+    except (TypeError, ValueError):
+        return False
+
+
 def judge(drive, finding):
     """Which column a finding belongs in; None: nothing is known about it."""
     truth = drive.truth.get(finding["parameter"])
@@ -286,6 +296,8 @@ def judge(drive, finding):
     if verdict == "absent" or value is False:
         if unseen:
             return "hidden"
+        if is_beyond(finding.get("up_to"), truth):
+            return "inconclusive"  # none so far: right, and no answer
         return "absent" if truth in ("absent", "false") else "wrong"
     # Of what no probe can see, the drive's own value is a guess: wrong, too.
     rough = ROUGH_SHARES.get(finding["parameter"], 0)

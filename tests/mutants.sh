@@ -370,6 +370,8 @@ probes/log_list/writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one
 probes/log_list/writes.c|s/n\[LOG_BLOCK\] && trial->round < LOG/n[LOG_BLOCK] \&\& false \&\& trial->round < LOG/|test_budget|one drive
 probes/log_list/places.c|s/state->holds = true/state->holds = false/|test_budget|one drive
 probes/sustained_write/cache.c|s/^ *fall->scale.middle_ns;/0;/|test_sustained_write|
+probes/sustained_write/stack.c|s/above + 1 <= chance_most/above + 1 <= 0 * chance_most/|test_sustained_write|
+probes/sustained_write/stack.c|s/return at;/return at \/ 2;/|test_sustained_write|
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
 probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_sustained_write|
 probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|

@@ -165,7 +165,41 @@ START_TEST(the_rest_is_what_the_model_needs)
 }
 END_TEST
 
+/* Copied out in pieces so large that the fall is a few pauses more, among those
+ * of the host: it shows over several rests. */
+START_TEST(a_cache_shows_among_pauses)
+{
+    static const struct {
+        const char *spec;
+        double bytes;
+    } rows[] = {{"sim:nvme-tlc,noise=realistic", 384.0 * MIB},
+                {"sim:nvme-dramless,noise=realistic", 128.0 * MIB}};
+    const struct probing run =
+        probe_drive(rows[_i / 2].spec, (unsigned)(2 + _i % 2), 0);
+    const struct finding *cache = probing_get(&run, "fast_cache");
+
+    probing_near(&run, "fast_cache", rows[_i / 2].bytes, 0.15);
+    ck_assert_msg(strstr(cache->why, "rests"), "%s", cache->why);
+}
+END_TEST
+
 /* ---- none --------------------------------------------------------------- */
+
+/* Pauses of any kind, where there is no cache. */
+START_TEST(pauses_are_no_cache)
+{
+    static const char *const specs[] = {
+        "sim:sata-mlc,noise=realistic,pause_every_ns=300ms,pause_ns=60ms",
+        "sim:sata-mlc,noise=realistic,stall_every_count=500,stall_ns=50ms",
+        "sim:sata-mlc,noise=heavy", "sim:emmc,noise=hostile",
+        "sim:sata-mlc,noise=realistic,pace_run_ns=2s,pace_factor=2"};
+    const struct probing run =
+        probe_drive(specs[_i % 5], (unsigned)(3 + _i / 5), 0);
+
+    ck_assert_msg(probing_get(&run, "fast_cache")->verdict != VERDICT_FOUND,
+                  "%s: %s", run.spec, probing_get(&run, "fast_cache")->why);
+}
+END_TEST
 
 static const char *const without[] = {"sata-mlc", "ssd-a", "plain-disk",
                                       "emmc"};
@@ -257,6 +291,8 @@ int main(void)
     tcase_add_test(cases, rates_are_those_of_the_model);
     tcase_add_loop_test(cases, the_rest_is_what_the_model_needs, 0,
                         suite_rows(CACHED));
+    tcase_add_loop_test(cases, a_cache_shows_among_pauses, 0, suite_rows(4));
+    tcase_add_loop_test(cases, pauses_are_no_cache, 0, suite_rows_more(15));
     tcase_add_loop_test(cases, one_rate_is_no_cache, 0, suite_rows(WITHOUT));
     tcase_add_loop_test(cases, what_was_not_filled_has_no_size, 1, 5);
     tcase_add_loop_test(cases, what_else_slows_down_is_no_cache, 0,

@@ -166,13 +166,16 @@ static void say_what_comes(const double block_ns[], size_t count,
                   windows_confidence);
     finding->low = value_integer((uint64_t)(units / most));
     finding->high = value_integer((uint64_t)(units / least));
-    finding_why(finding, "sequential writes after the rate has fallen; the "
-                         "cause of that was not found");
+    finding_why(finding, change->at
+                             ? "sequential writes after the rate has fallen; "
+                               "the cause of that was not found"
+                             : "sequential writes, pauses included; why their "
+                               "rate changes was not found");
 }
 
-static void say_unexplained(const double block_ns[], size_t count,
-                            const struct rate_change *change,
-                            const char *reason, struct findings *findings)
+void sustained_say_unexplained(const double block_ns[], size_t count,
+                               const struct rate_change *change,
+                               const char *reason, struct findings *findings)
 {
     static const char *const open[] = {"fast_cache", "fast_write_rate",
                                        "fast_cache_recovery"};
@@ -190,7 +193,7 @@ static void conclude_memory(const struct sustained_probe *state,
                             struct findings *findings)
 {
     if (change->at > state->memory_blocks)
-        say_unexplained(
+        sustained_say_unexplained(
             ns, count, change,
             "the rate falls, and a flush and more sequential writes restore "
             "it: not an SLC cache, but memory or garbage collection",
@@ -217,7 +220,7 @@ static void say_other_place(const double block_ns[], size_t count,
              "the rate falls after %s, and after a rest it falls after %s "
              "instead, which no SLC cache would do",
              size_text(fall->at, first), size_text(fall->second_at, second));
-    say_unexplained(block_ns, count, change, what, findings);
+    sustained_say_unexplained(block_ns, count, change, what, findings);
 }
 
 void sustained_conclude_fall(struct sustained_probe *state,
@@ -251,24 +254,32 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const double *after = sustained_blocks(state, &rested, rested_blocks);
     fall.second_at = rate_quick(after, rested_blocks, &fall.scale);
     if (!is_same_place(&fall)) {
+        /* Memory in front of a cache. */
+        if (fall.at <= state->memory_blocks &&
+            sustained_find_stacked(state, block_ns, count,
+                                   count + again_blocks + rested_blocks,
+                                   findings))
+            return;
         say_other_place(block_ns, count, change, &fall, findings);
         return;
     }
     const double spread = rate_spread(block_ns, change->at);
     if (fall.at < blocks_least || !rate_narrow(&change->slow) ||
         times_confidence(spread) <= 0) {
-        say_unexplained(block_ns, count, change,
-                        "the first writes are faster, but they are too few, or "
-                        "single writes vary too much, to find the cause",
-                        findings);
+        sustained_say_unexplained(
+            block_ns, count, change,
+            "the first writes are faster, but they are too few, or "
+            "single writes vary too much, to find the cause",
+            findings);
         return;
     }
     if (fall.at <= state->memory_blocks && !state->flush_empties) {
-        say_unexplained(block_ns, count, change,
-                        "the first writes are faster, and again after a rest: "
-                        "a small SLC cache, or memory that a flush does not "
-                        "empty",
-                        findings);
+        sustained_say_unexplained(
+            block_ns, count, change,
+            "the first writes are faster, and again after a rest: "
+            "a small SLC cache, or memory that a flush does not "
+            "empty",
+            findings);
         return;
     }
     say_size(state, change, &fall,

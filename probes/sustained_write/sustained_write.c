@@ -45,7 +45,7 @@ static const uint64_t memory_most_blocks = 64;
  * where copying out is to be evened out. */
 enum { FIRST_BLOCKS = 64, BEHIND_BLOCKS = 256 };
 /* Passes take this part of the write budget at most, and all together that. */
-static const uint64_t pass_parts = 16, all_parts = 4, region_parts = 4;
+static const uint64_t pass_parts = 16, all_parts = 3, region_parts = 4;
 /* A full drive has no cache beyond this part of its capacity: a tenth of its
  * flash would be spare and used for nothing else, with two bits a cell; with
  * three, more. */
@@ -230,6 +230,7 @@ static void think(struct study *study, struct findings *findings)
     }
     state->held_up_share = held_up_share(state);
     state->most_confidence = 1;
+    const struct rate_change all = {.at = 0};
     const double *ns = write_on(state, &count);
     const enum sustained_pauses pauses = sustained_pauses(state, ns, count);
     if (pauses == SUSTAINED_ANY_PAUSES)
@@ -239,23 +240,33 @@ static void think(struct study *study, struct findings *findings)
         ns = write_on(state, &count);
     }
     if (pauses == SUSTAINED_LONG_PAUSES) {
-        sustained_say_open(findings,
-                           "most of the time passes in a few long pauses, and "
-                           "reads of the idle drive are delayed as well, so "
-                           "the cost of writes is not known");
+        if (sustained_find_stacked(state, ns, count, count, findings))
+            return;
+        sustained_say_unexplained(
+            ns, count, &all,
+            "most of the time passes in a few long pauses, and "
+            "reads of the idle drive are delayed as well, so "
+            "the cost of writes is not known",
+            findings);
         return;
     }
     const struct rate_change change = change_of(state, ns, count);
     if (change.flat) {
         const struct rate_level level =
             rate_level(ns, count, state->held_up_share);
+        if (rate_mean(ns, count, INFINITY) > hidden_least * level.ns &&
+            sustained_find_stacked(state, ns, count, count, findings))
+            return;
         sustained_say_none(state, &level, ns, count, 0, findings);
-    } else if (!change.found)
-        sustained_say_open(
-            findings,
+    } else if (!change.found) {
+        if (sustained_find_stacked(state, ns, count, count, findings))
+            return;
+        sustained_say_unexplained(
+            ns, count, &all,
             "the rate of sequential writes changes, but too little, or too "
-            "near the end of the measurement, to rule out chance");
-    else
+            "near the end of the measurement, to rule out chance",
+            findings);
+    } else
         sustained_conclude_fall(state, ns, count, &change, findings);
 }
 

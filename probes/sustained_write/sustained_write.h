@@ -105,6 +105,18 @@ void sustained_say_none(const struct sustained_probe *state,
                         const struct rate_level *level, const double block_ns[],
                         size_t count, size_t from, struct findings *findings);
 
+/* States a fall that hides among pauses, if there is one: behind several rests,
+ * by the total time of what was written. `written` blocks so far. */
+bool sustained_find_stacked(struct sustained_probe *state,
+                            const double block_ns[], size_t count,
+                            size_t written, struct findings *findings);
+
+/* The cache stays open, for this reason; a rate is stated all the same: behind
+ * the change, by eighths of what was written there. */
+void sustained_say_unexplained(const double block_ns[], size_t count,
+                               const struct rate_change *change,
+                               const char *reason, struct findings *findings);
+
 /* What is behind a rate that falls once in the first pass? */
 void sustained_conclude_fall(struct sustained_probe *state,
                              const double block_ns[], size_t count,
