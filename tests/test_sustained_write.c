@@ -174,11 +174,15 @@ START_TEST(a_cache_shows_among_pauses)
         double bytes;
     } rows[] = {{"sim:nvme-tlc,noise=realistic", 384.0 * MIB},
                 {"sim:nvme-dramless,noise=realistic", 128.0 * MIB}};
-    const struct probing run =
-        probe_drive(rows[_i / 2].spec, (unsigned)(2 + _i % 2), 0);
+    struct probing run = {.spec = rows[_i % 2].spec,
+                          .probe = &probe_sustained_write,
+                          .before = &probe_flush,
+                          .seed = (unsigned)(_i)};
+
+    probing_run(&run);
     const struct finding *cache = probing_get(&run, "fast_cache");
 
-    probing_near(&run, "fast_cache", rows[_i / 2].bytes, 0.15);
+    probing_near(&run, "fast_cache", rows[_i % 2].bytes, 0.15);
     ck_assert_msg(strstr(cache->why, "rests"), "%s", cache->why);
 }
 END_TEST
@@ -291,7 +295,7 @@ int main(void)
     tcase_add_test(cases, rates_are_those_of_the_model);
     tcase_add_loop_test(cases, the_rest_is_what_the_model_needs, 0,
                         suite_rows(CACHED));
-    tcase_add_loop_test(cases, a_cache_shows_among_pauses, 0, suite_rows(4));
+    tcase_add_loop_test(cases, a_cache_shows_among_pauses, 0, suite_rows(8));
     tcase_add_loop_test(cases, pauses_are_no_cache, 0, suite_rows_more(15));
     tcase_add_loop_test(cases, one_rate_is_no_cache, 0, suite_rows(WITHOUT));
     tcase_add_loop_test(cases, what_was_not_filled_has_no_size, 1, 5);

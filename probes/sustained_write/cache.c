@@ -187,8 +187,8 @@ void sustained_say_unexplained(const double block_ns[], size_t count,
 }
 
 /* Where it is quick again without a rest. */
-static void conclude_memory(const struct sustained_probe *state,
-                            const double ns[], size_t count,
+static void conclude_memory(struct sustained_probe *state, const double ns[],
+                            size_t count, size_t written,
                             const struct rate_change *change,
                             struct findings *findings)
 {
@@ -198,7 +198,8 @@ static void conclude_memory(const struct sustained_probe *state,
             "the rate falls, and a flush and more sequential writes restore "
             "it: not an SLC cache, but memory or garbage collection",
             findings);
-    else
+    else if (!sustained_hides(ns, count, &change->slow) ||
+             !sustained_find_stacked(state, ns, count, written, findings))
         sustained_say_none(state, &change->slow, ns, count, change->at,
                            findings);
 }
@@ -223,6 +224,16 @@ static void say_other_place(const double block_ns[], size_t count,
     sustained_say_unexplained(block_ns, count, change, what, findings);
 }
 
+/* Memory that is full hides the cache behind it, which shows over rests. */
+static bool is_behind_memory(struct sustained_probe *state,
+                             const struct fall *fall, const double ns[],
+                             size_t count, size_t written,
+                             struct findings *findings)
+{
+    return fall->at <= state->memory_blocks &&
+           sustained_find_stacked(state, ns, count, written, findings);
+}
+
 void sustained_conclude_fall(struct sustained_probe *state,
                              const double block_ns[], size_t count,
                              const struct rate_change *change,
@@ -234,6 +245,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     fall.at = rate_quick(block_ns, count, &fall.scale);
     const size_t again_blocks = larger_of(fall.at / 2, 16);
     const size_t rested_blocks = fall.at + fall.at / 3 + 16;
+    const size_t written = count + again_blocks + rested_blocks;
     const struct sustained_pass again = {
         "again", 0, SUSTAINED_READS,
         sustained_next_chunk(&sustained_first, count)};
@@ -242,7 +254,8 @@ void sustained_conclude_fall(struct sustained_probe *state,
         sustained_next_chunk(&again, again_blocks)};
 
     if (comes_back_at_once(state, &again, &fall, again_blocks)) {
-        conclude_memory(state, block_ns, count, change, findings);
+        conclude_memory(state, block_ns, count, count + again_blocks, change,
+                        findings);
         return;
     }
     if (is_hot(state, &again)) {
@@ -254,11 +267,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const double *after = sustained_blocks(state, &rested, rested_blocks);
     fall.second_at = rate_quick(after, rested_blocks, &fall.scale);
     if (!is_same_place(&fall)) {
-        /* Memory in front of a cache. */
-        if (fall.at <= state->memory_blocks &&
-            sustained_find_stacked(state, block_ns, count,
-                                   count + again_blocks + rested_blocks,
-                                   findings))
+        if (is_behind_memory(state, &fall, block_ns, count, written, findings))
             return;
         say_other_place(block_ns, count, change, &fall, findings);
         return;
@@ -266,6 +275,8 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const double spread = rate_spread(block_ns, change->at);
     if (fall.at < blocks_least || !rate_narrow(&change->slow) ||
         times_confidence(spread) <= 0) {
+        if (is_behind_memory(state, &fall, block_ns, count, written, findings))
+            return;
         sustained_say_unexplained(
             block_ns, count, change,
             "the first writes are faster, but they are too few, or "
@@ -290,6 +301,5 @@ void sustained_conclude_fall(struct sustained_probe *state,
     sustained_say_rate(state, findings, "sustained_write_rate", &change->slow,
                        spread, "sequential writes once the SLC cache is full");
     find_recovery(state, &fall, sustained_next_chunk(&rested, rested_blocks),
-                  count + again_blocks + rested_blocks,
-                  sustained_confidence(state, spread), findings);
+                  written, sustained_confidence(state, spread), findings);
 }

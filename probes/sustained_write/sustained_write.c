@@ -165,6 +165,12 @@ static void widen(struct finding *finding, const struct rate_level *level,
         (uint64_t)(1e9 * (double)SUSTAINED_BLOCK_BYTES / mean_ns));
 }
 
+bool sustained_hides(const double block_ns[], size_t count,
+                     const struct rate_level *level)
+{
+    return rate_mean(block_ns, count, INFINITY) > hidden_least * level->ns;
+}
+
 void sustained_say_none(const struct sustained_probe *state,
                         const struct rate_level *level, const double block_ns[],
                         size_t count, size_t from, struct findings *findings)
@@ -191,7 +197,7 @@ void sustained_say_none(const struct sustained_probe *state,
         return;
     }
     const double mean_ns = rate_mean(block_ns, count, INFINITY);
-    const bool hidden = mean_ns > hidden_least * level->ns;
+    const bool hidden = sustained_hides(block_ns, count, level);
     snprintf(what, sizeof(what),
              "after a rest, sequential writes keep one rate for %s%s", size,
              hidden ? ", but with pauses; a full cache may cause them, or the "
@@ -254,7 +260,7 @@ static void think(struct study *study, struct findings *findings)
     if (change.flat) {
         const struct rate_level level =
             rate_level(ns, count, state->held_up_share);
-        if (rate_mean(ns, count, INFINITY) > hidden_least * level.ns &&
+        if (sustained_hides(ns, count, &level) &&
             sustained_find_stacked(state, ns, count, count, findings))
             return;
         sustained_say_none(state, &level, ns, count, 0, findings);

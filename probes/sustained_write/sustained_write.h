@@ -99,6 +99,9 @@ void sustained_say_rate(const struct sustained_probe *state,
                         struct findings *findings, const char *parameter,
                         const struct rate_level *level, double spread,
                         const char *what);
+/* Do pauses take so long that a fall may hide among them? */
+bool sustained_hides(const double block_ns[], size_t count,
+                     const struct rate_level *level);
 /* One rate through all of these blocks, or from the one on where memory is
  * full. */
 void sustained_say_none(const struct sustained_probe *state,
