@@ -206,6 +206,11 @@ check "samples through a pipe are not eaten" bash -c \
     '[[ $("$1" infer --json <(cat own.csv) | jq ".findings | length") -gt 3 ]]' _ \
     "$ssdprobe"
 
+check "nor are results, which are read from there likewise" bash -c \
+    '"$1" infer --json <(cat "$2") >out && "$1" infer --json "$2" >file &&
+        cmp <(jq .findings out) <(jq .findings file)' _ \
+    "$ssdprobe" "$results/fio-sync.json"
+
 ## A set of files is one drive.
 check "depths together have a plateau" says \
     'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
@@ -285,7 +290,7 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*"))):
             else:
                 bytes_[at:at] = b"9" * dice.randrange(40)
             bytes_ = bytes_ or bytearray(b"x")
-        with open("changed", "wb") as file:  # through a pipe come samples
+        with open("changed", "wb") as file:
             file.write(bytes_)
         run = subprocess.run([sys.argv[2], "infer", "--json", "changed"],
                              capture_output=True, timeout=60)

@@ -388,13 +388,13 @@ static void put_results(struct invocation *invocation,
 
 enum { COPY_BYTES = 65536 };
 
-/* Copies all of standard input to a file; 0 or the negative of errno. */
-static int copy_input(int file)
+/* Copies all that comes to a file; 0 or the negative of errno. */
+static int copy_input(int input, int file)
 {
     static char bytes[COPY_BYTES];
 
     for (;;) {
-        ssize_t got = read(STDIN_FILENO, bytes, sizeof(bytes));
+        ssize_t got = read(input, bytes, sizeof(bytes));
         if (got == 0)
             return lseek(file, 0, SEEK_SET) == 0 ? 0 : -errno;
         if (got < 0)
@@ -408,28 +408,40 @@ static int copy_input(int file)
     }
 }
 
-/* A recording is looked into twice, which a pipe does not allow: standard input
- * becomes a file in memory with all that came. */
-static int keep_input(struct fault *why)
+/* The descriptor that a name stands for, as those of a shell's `<(command)`;
+ * -1: it is a file. */
+static int descriptor_of(const char *name)
 {
+    int input = -1;
+
+    if (strcmp(name, STANDARD_INPUT) == 0)
+        return STDIN_FILENO;
+    return sscanf(name, "/dev/fd/%d", &input) == 1 ? input : -1;
+}
+
+/* A recording is looked into several times, which a pipe does not allow: the
+ * descriptor becomes one of a file in memory with all that came. */
+static int keep_input(const char *name, struct fault *why)
+{
+    const int input = descriptor_of(name);
     struct stat status;
     int error = 0;
 
-    if (fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode))
+    if (input < 0 || (fstat(input, &status) == 0 && S_ISREG(status.st_mode)))
         return 0;
-    int file = memfd_create("standard input", MFD_CLOEXEC);
+    int file = memfd_create("input", MFD_CLOEXEC);
     if (file < 0)
         error = -errno;
     signals_begin_wait();
     if (!error)
-        error = copy_input(file);
-    if (!error && dup2(file, STDIN_FILENO) < 0)
+        error = copy_input(input, file);
+    if (!error && dup2(file, input) < 0)
         error = -errno;
     if (file >= 0)
         close(file);
     if (error)
-        fault_set(why, FAULT_OPEN, error,
-                  "the standard input cannot be read: %s", strerror(-error));
+        fault_set(why, FAULT_OPEN, error, "%.200s cannot be read: %s", name,
+                  strerror(-error));
     return signals_end_wait(error, why);
 }
 
@@ -448,7 +460,7 @@ static int name_input(struct options_given *given, struct fault *why)
 {
     static char name[] = STANDARD_INPUT;
     static char *only[] = {name};
-    bool wanted = false;
+    int error = 0;
 
     if (given->operands_count == 0 && has_input()) {
         given->operands = only;
@@ -459,12 +471,12 @@ static int name_input(struct options_given *given, struct fault *why)
                          "'%s infer' needs FILE..., or '-' for the standard "
                          "input; see '%s infer --help'",
                          given->program->name, given->program->name);
-    for (int i = 0; i < given->operands_count; i++) {
+    for (int i = 0; i < given->operands_count && !error; i++) {
         if (strcmp(given->operands[i], "-") == 0)
             given->operands[i] = name;
-        wanted = wanted || strcmp(given->operands[i], name) == 0;
+        error = keep_input(given->operands[i], why);
     }
-    return wanted ? keep_input(why) : 0;
+    return error;
 }
 
 /* A document that is written over its own recording, even to say that this
