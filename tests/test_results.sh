@@ -234,6 +234,33 @@ check "modes of latency" bash -c '"$1" infer -v "$2" | tr -s "\n " " " |
     grep -q "about 30 % take 20.4 us to 25.5 us and the others take 59.1 us"' _ \
     "$ssdprobe" "$results/fio-980pro-4k-1.json"
 
+## Two results beside each other: one drive on a slower host, and another drive.
+# compares TEXT OTHER: what diff says of it and of the folder
+compares()
+{
+    "$ssdprobe" diff folder "$2" >out 2>err || { cat err && return 1; }
+    cat out && grep -qF -- "$1" out
+}
+mkdir slow lesser
+for file in folder/*.json; do
+    jq '.jobs[0].read |= (.iops = ([.iops, 150000] | min) |
+        .bw_bytes = 4096 * .iops | .bw = 4 * .iops | .lat_ns.mean *= 1.05)' \
+        "$file" >"slow/${file#*/}"
+    jq '.jobs[0].read |= (.iops /= 2 | .bw_bytes /= 2 | .bw /= 2 |
+        .lat_ns.mean *= 2)' "$file" >"lesser/${file#*/}"
+done
+check "what a slower host changes" compares 'different, 1/2.49 of it' slow
+check "and it may be one model all the same" compares 'One model? Cannot tell: 90' slow
+check "whose rates do not count" compares 'the hosts may have set them' slow
+check "a slower drive is another one" compares 'One model? Unlikely' lesser
+check "documents of both say the same" bash -c \
+    'for i in folder slow; do "$1" infer --json=$i.json $i || exit; done
+    cmp <("$1" diff folder slow) <("$1" diff folder.json slow.json)' _ \
+    "$ssdprobe"
+check "what could not be read is said there, too" bash -c \
+    '"$1" diff folder slow 2>&1 | grep -q "1 of 5 files in folder are no"' _ \
+    "$ssdprobe"
+
 ## flashbench, where a comma is the decimal mark.
 sed 's/\([0-9]\)\.\([0-9]\)/\1,\2/g' \
     "$source_dir/tests/recordings/flashbench-card5.txt" >comma

@@ -37,6 +37,19 @@ static int read_both(struct diff *diff, char *const operands[],
     return error;
 }
 
+/* What results of other tools do not tell. What a document warns of was said
+ * when it was made. */
+static void say_notes(struct diff *diff)
+{
+    const struct run_read *const runs[] = {&diff->first, &diff->second};
+
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0;
+             !runs[i]->document && j < runs[i]->store.warnings.count; j++)
+            output_message(&diff->invocation.output, "note",
+                           runs[i]->store.warnings.texts[j]);
+}
+
 static int put_comparison(struct diff *diff, struct fault *why)
 {
     struct output *output = &diff->invocation.output;
@@ -161,6 +174,7 @@ int command_diff(const struct options_given *given)
     if (!error)
         error = read_both(diff, given->operands, &why);
     if (!error) {
+        say_notes(diff);
         compare_reports(&diff->first.store.report, &diff->second.store.report,
                         &diff->comparison);
         error = put_comparison(diff, &why);

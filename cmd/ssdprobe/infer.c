@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -24,8 +23,6 @@
 /* Neither the digest, which shows edits, nor what is checked at the end of a
  * run is there: whether the drive kept its speed, and had been written. */
 static const double cut_confidence = 0.75;
-
-enum { FOLDER_FILES_MAX = 4096 };
 
 struct device_info infer_device(const struct csv_rows *rows)
 {
@@ -298,59 +295,25 @@ static int infer_file(struct invocation *invocation, const char *path,
     return error;
 }
 
-/* A folder of results is of one drive; what else is in it is counted. */
-static int infer_folder(struct output *output, const char *path,
-                        struct results *results, struct fault *why)
-{
-    struct dirent **entries = NULL;
-    char *names[FOLDER_FILES_MAX], text[PATH_MAX];
-    int error = 0, others = 0, count = 0, files = 0;
-    const int found = scandir(path, &entries, NULL, alphasort);
-
-    if (!entries)
-        return fault_set(why, FAULT_OPEN, -errno, "%.200s cannot be read: %s.",
-                         path, strerror(errno));
-    for (int i = 0; i < found; i++) {
-        struct stat status;
-        snprintf(text, sizeof(text), "%s/%s", path, entries[i]->d_name);
-        free(entries[i]);
-        if (stat(text, &status) != 0 || !S_ISREG(status.st_mode))
-            continue;
-        files++;
-        if (count < FOLDER_FILES_MAX && (names[count] = strdup(text)))
-            count++;
-    }
-    free(entries);
-    if (count < files)
-        error = fault_set(why, FAULT_OPEN, -E2BIG,
-                          "%.200s has %d files, and %d can be read together: "
-                          "give those that matter, by their names",
-                          path, files, FOLDER_FILES_MAX);
-    for (int i = 0; i < count; i++) {
-        bool is_result = false;
-        if (!error)
-            error = results_read(names[i], results, &is_result, why);
-        others += !error && !is_result;
-        free(names[i]);
-    }
-    if (!error && count == others)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%.200s holds no result of a tool that is known here; "
-                         "a run directory is read by 'ssdprobe report'",
-                         path);
-    snprintf(text, sizeof(text),
-             "%d of %d files in %.200s are no results, and were left out",
-             others, count, path);
-    if (others && !error)
-        output_message(output, "note", text);
-    return error;
-}
-
 static bool is_folder(const char *path)
 {
     struct stat status;
 
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int infer_folder(const char *path, struct results *results,
+                        struct fault *why)
+{
+    bool is_result = false;
+    const int error = results_read(path, results, &is_result, why);
+
+    return error || is_result
+               ? error
+               : fault_set(why, FAULT_OPEN, -EINVAL,
+                           "%.200s holds no result of a tool that is known "
+                           "here; a run directory is read by 'ssdprobe report'",
+                           path);
 }
 
 /* What the results of other tools say together. */
@@ -518,7 +481,7 @@ int command_infer(const struct options_given *asked)
         const char *path = given->operands[i];
         recording->status = 0;
         error = is_folder(path)
-                    ? infer_folder(&invocation.output, path, &results, &why)
+                    ? infer_folder(path, &results, &why)
                     : infer_file(&invocation, path, recording, &results, &why);
         status = recording->status;
         worst = status > worst ? status : worst;

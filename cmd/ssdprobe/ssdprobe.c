@@ -87,9 +87,11 @@ static const struct command_row commands[] = {
      .operands_max = 1,
      .run = command_report},
     {.name = "diff",
-     .arguments = "RUNDIR|JSON RUNDIR|JSON",
-     .help = "Compare two runs: conditions, differences beyond the intervals, "
-             "and whether the drives are of one model",
+     .arguments = "RUNDIR|FILE RUNDIR|FILE",
+     .help =
+         "Compare two runs, documents of --json, or results of other tools: "
+         "conditions, differences beyond the intervals, and whether the "
+         "drives are of one model",
      .bit = COMMAND_DIFF,
      .operands_min = 2,
      .operands_max = 2,

@@ -178,12 +178,31 @@ static double log_density(double x, double spread)
     return -0.5 * (x / spread) * (x / spread) - log(spread);
 }
 
+/* Other tools name no drive: two of their results may be of one, on hosts whose
+ * processors or links are slower. Then what many requests at once reach
+ * differs, and what one takes does not. */
+static bool may_be_of_hosts(const struct comparison *comparison,
+                            const struct compare_row *row)
+{
+    static const char *const limited[] = {
+        "sequential_read_rate", "sequential_write_rate", "random_read_rate",
+        "read_parallelism"};
+
+    if (comparison->a->device && comparison->b->device)
+        return false;
+    for (size_t i = 0; i < sizeof(limited) / sizeof(limited[0]); i++)
+        if (strcmp(limited[i], row->a->parameter) == 0)
+            return row->kind == COMPARE_DIFFERENT;
+    return false;
+}
+
 /* For one model against two, as a log; 0: it says nothing. */
-static double evidence_of(const struct compare_row *row)
+static double evidence_of(const struct comparison *comparison,
+                          const struct compare_row *row)
 {
     double wrong, share, evidence;
 
-    if (row->kind == COMPARE_UNKNOWN)
+    if (row->kind == COMPARE_UNKNOWN || may_be_of_hosts(comparison, row))
         return 0;
     if (unit_is_of_speed(row->a->unit)) {
         if (row->ratio <= 0)
@@ -212,7 +231,7 @@ static double evidence_of_probe(const struct comparison *comparison,
         const struct compare_row *row = &comparison->rows[i];
         if (!row->a || strcmp(row->a->probe, probe) != 0)
             continue;
-        double evidence = evidence_of(row);
+        double evidence = evidence_of(comparison, row);
         against = fmin(against, evidence);
         in_favour = fmax(in_favour, evidence);
     }
@@ -235,6 +254,8 @@ static void weigh(struct comparison *comparison)
 
     for (size_t i = 0; i < comparison->rows_count; i++) {
         const struct compare_row *row = &comparison->rows[i];
+        comparison->is_of_hosts = comparison->is_of_hosts ||
+                                  (row->a && may_be_of_hosts(comparison, row));
         if (!row->a || !is_first_of_probe(comparison, i))
             continue;
         double evidence = evidence_of_probe(comparison, row->a->probe);

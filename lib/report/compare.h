@@ -54,6 +54,8 @@ struct comparison {
     struct compare_row rows[FINDINGS_MAX];
     size_t rows_count;
     size_t probes_count; /* that weigh in */
+    bool is_of_hosts;    /* rates differ that hosts may have limited, and do not
+                            weigh in */
     double one_model;    /* probability; meaningless without probes */
 };
 

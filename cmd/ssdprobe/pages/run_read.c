@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/infer/results/results.h"
+
 static void begin(struct run_read *run)
 {
     memset(run, 0, sizeof(*run));
@@ -56,14 +58,54 @@ int run_read_open(const char *path, struct run_read *run, struct fault *why)
                      path, RUN_DIR_REPORT, path);
 }
 
+/* A folder with a document or samples is a run, whatever else is in it. */
+static bool is_run(const char *path)
+{
+    char name[PATH_MAX];
+
+    snprintf(name, sizeof(name), "%.*s/" RUN_DIR_REPORT, PATH_MAX / 2, path);
+    return access(name, F_OK) == 0 ||
+           access(run_dir_samples(path, name), F_OK) == 0;
+}
+
+/* Results of other tools; `*is_result`: they are some. */
+static int read_results(const char *path, struct run_read *run, bool *is_result,
+                        struct fault *why)
+{
+    struct report_store *store = &run->store;
+    struct report_warnings *notes = &store->warnings;
+    struct results results = {.points = NULL};
+    const int error = results_read(path, &results, is_result, why);
+
+    if (!error && *is_result) {
+        results_infer(&results, &store->findings);
+        store->report =
+            (struct report){.findings = &store->findings, .warnings = notes};
+        while (notes->count < results.notes_count &&
+               notes->count < REPORT_WARNINGS_MAX) {
+            snprintf(notes->texts[notes->count], sizeof(notes->texts[0]), "%s",
+                     results.notes[notes->count]);
+            notes->count++;
+        }
+    }
+    results_free(&results);
+    return error;
+}
+
 int run_read_any(const char *path, struct run_read *run, struct fault *why)
 {
     struct stat status;
+    const bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    bool is_result = false;
+    int error = 0;
 
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return run_read_open(path, run, why);
     begin(run);
-    return read_document(run, path, why);
+    if (!is_folder || !is_run(path))
+        error = read_results(path, run, &is_result, why);
+    if (error || is_result)
+        return error;
+    return is_folder ? run_read_open(path, run, why)
+                     : read_document(run, path, why);
 }
 
 void run_read_close(struct run_read *run)

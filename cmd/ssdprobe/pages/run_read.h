@@ -21,7 +21,8 @@ int run_read_open(const char *path, struct run_read *run, struct fault *why);
  * none to refuse: then `document` is NULL, and the store empty. */
 int run_read_begun(const char *path, struct run_read *run, struct fault *why);
 
-/* The same, of a run directory or of a file that --json wrote. */
+/* The same, of a run directory, of a file that --json wrote, or of results of
+ * other tools, in a file or a folder: these have no document. */
 int run_read_any(const char *path, struct run_read *run, struct fault *why);
 
 void run_read_close(struct run_read *run);

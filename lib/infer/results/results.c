@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/infer/results/results.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,10 @@
 #include "lib/base/packed/packed.h"
 #include "lib/infer/results/tool.h"
 
-enum { FILE_BYTES_MAX = 256 << 20 }; /* millions of rows of a latency log */
+enum {
+    FILE_BYTES_MAX = 256 << 20, /* millions of rows of a latency log */
+    FOLDER_FILES_MAX = 4096
+};
 
 static const struct result_tool *const families[] = {
     tools_fio, tools_capacity, tools_sync, tools_rates, tools_conditions};
@@ -78,15 +83,14 @@ static const struct result_tool *tool_of(const char *text)
     return NULL;
 }
 
-int results_read(const char *path, struct results *results, bool *is_result,
-                 struct fault *why)
+static int read_file(const char *path, struct results *results, bool *is_result,
+                     struct fault *why)
 {
     const struct result_tool *tool = NULL;
     size_t length = 0;
     char *bytes = read_all(path, &length), *text = bytes;
     int error = 0;
 
-    *is_result = false;
     if (!bytes)
         return 0;
     if (length >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 ||
@@ -115,6 +119,55 @@ int results_read(const char *path, struct results *results, bool *is_result,
     if (error == -ENOMEM)
         fault_set(why, FAULT_OPEN, error, "out of memory");
     return error;
+}
+
+/* What else is in it is counted. */
+static int read_folder(const char *path, struct results *results,
+                       bool *is_result, struct fault *why)
+{
+    struct dirent **entries = NULL;
+    int error = 0, others = 0, files = 0;
+    const int found = scandir(path, &entries, NULL, alphasort);
+
+    for (int i = 0; i < found; i++) {
+        char name[PATH_MAX];
+        struct stat status;
+        bool is_one = false;
+        snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name);
+        free(entries[i]);
+        if (error || stat(name, &status) != 0 || !S_ISREG(status.st_mode))
+            continue;
+        error = files++ < FOLDER_FILES_MAX
+                    ? read_file(name, results, &is_one, why)
+                    : fault_set(why, FAULT_OPEN, -E2BIG,
+                                "%.200s has more than the %d files that can be "
+                                "read together: give those that matter, by "
+                                "their names",
+                                path, FOLDER_FILES_MAX);
+        *is_result = *is_result || is_one;
+        others += !is_one;
+    }
+    free(entries);
+    if (found < 0)
+        return fault_set(why, FAULT_OPEN, -errno, "%.200s cannot be read: %s.",
+                         path, strerror(errno));
+    if (*is_result && others)
+        result_note(results,
+                    "%d of %d files in %.200s are no results, and were left "
+                    "out",
+                    others, files, path);
+    return error;
+}
+
+int results_read(const char *path, struct results *results, bool *is_result,
+                 struct fault *why)
+{
+    struct stat status;
+
+    *is_result = false;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode)
+               ? read_folder(path, results, is_result, why)
+               : read_file(path, results, is_result, why);
 }
 
 void results_free(struct results *results)

@@ -62,9 +62,10 @@ struct results {
 };
 
 /*
- * Adds what a file says. `*is_result` says whether it is the output of a tool
- * that is known here; where it is not, nothing is added and 0 returned, also
- * where it cannot be opened: whoever reads it next says so. Else 0; -EINVAL
+ * Adds what a file says, or all files of a folder. `*is_result` says whether it
+ * is the output of a tool that is known here. Where it is not, nothing is added
+ * and 0 returned, also where it cannot be opened: whoever reads it next says
+ * so. Else 0; -EINVAL
  * with file, line and what is wrong in `why`; -ENOMEM. `results` is empty or
  * was added to; free with results_free().
  */

@@ -208,12 +208,16 @@ static void add_model(struct document *document,
     else
         snprintf(line, sizeof(line),
                  "One model? %s: %.1f %%, by what %zu probe%s found in both "
-                 "runs.",
+                 "runs.%s",
                  p >= likely     ? "Likely"
                  : p <= unlikely ? "Unlikely"
                                  : "Cannot tell",
                  floor(p * 1000) / 10, comparison->probes_count,
-                 comparison->probes_count == 1 ? "" : "s");
+                 comparison->probes_count == 1 ? "" : "s",
+                 comparison->is_of_hosts
+                     ? " Rates that differ do not count: the hosts may have "
+                       "set them."
+                     : "");
     document_add(document, PART_TEXT, LOOK_PLAIN, line);
 }
 
