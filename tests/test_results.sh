@@ -261,6 +261,33 @@ check "what could not be read is said there, too" bash -c \
     '"$1" diff folder slow 2>&1 | grep -q "1 of 5 files in folder are no"' _ \
     "$ssdprobe"
 
+## A figure of several depths: a line for each size, with its name.
+for depth in 1 8 64; do
+    for bytes in 16384 65536; do
+        jq --argjson bytes "$bytes" --argjson depth "$depth" \
+            '(.. | objects | select(has("bs"))).bs = "\($bytes)" |
+            .jobs[0].read.bw_bytes = $depth * 2e8' \
+            "$results/fio-980pro-4k-$depth.json" >"folder/$bytes-$depth.json"
+    done
+done
+# drawn SIZE...: exactly these have a line, and all of it can be read.
+drawn()
+{
+    "$ssdprobe" plot folder && python3 "$source_dir/tests/figures.py" \
+        folder/figures/matrix.svg && [[ -s folder/figures/matrix.png ]] &&
+        cmp <(grep -o 'read [0-9]* KiB' folder/figures/matrix.svg | sort -u) \
+            <(printf 'read %d KiB\n' "$@" | sort)
+}
+if command -v gnuplot >/dev/null; then
+    check "each size has a line in the figure" drawn 4 16 64
+    rm folder/16384-{8,64}.json
+    check "but for one of which one depth was tried" drawn 4 64
+    check "figures in files are no results" says "$(findings_of folder)" folder
+    "$ssdprobe" plot "$results/fio-sync.json" >out 2>err
+    check "what has one depth has no figure, and says so" bash -c \
+        '(($1 == 2)) && grep -q "random requests of two queue depths" err' _ $?
+fi
+
 ## flashbench, where a comma is the decimal mark.
 sed 's/\([0-9]\)\.\([0-9]\)/\1,\2/g' \
     "$source_dir/tests/recordings/flashbench-card5.txt" >comma

@@ -6,13 +6,16 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/pages/figures.h"
 #include "cmd/ssdprobe/pages/pages.h"
+#include "cmd/ssdprobe/pages/run_read.h"
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/infer/csv/sample_csv.h"
+#include "lib/infer/results/results.h"
 #include "lib/session/keep/run_dir.h"
 
 enum { PATH_SHOWN = 200 };
@@ -21,6 +24,7 @@ enum { PATH_SHOWN = 200 };
 struct plot {
     struct invocation invocation;
     char samples[PATH_MAX], folder[PATH_MAX];
+    FILE *matrix; /* in place of samples, of results of other tools; or NULL */
     struct findings findings;
     struct json_object *files; /* of the document, owned until it is added */
     struct fault why;
@@ -38,8 +42,10 @@ static size_t without(const char *name, size_t length, const char *end)
 /* The samples of a run directory, or the file itself; figures go into the
  * former, or beside the latter: those of samples.csv and samples.csv.zst to
  * samples-figures. */
-static int find_samples(struct plot *plot, const char *operand)
+static int name_files(struct plot *plot, const char *operand)
 {
+    static const char *const ends[] = {".zst",  ".gz",  ".csv",
+                                       ".json", ".txt", ".log"};
     const char *wanted = plot->invocation.settings.output_dir;
     size_t length = strlen(operand);
     struct stat status;
@@ -50,8 +56,8 @@ static int find_samples(struct plot *plot, const char *operand)
                          "%.*s cannot be read: %s", PATH_SHOWN, operand,
                          strerror(errno));
     bool is_folder = S_ISDIR(status.st_mode);
-    for (size_t i = 0; !is_folder && i < 2; i++)
-        length = without(operand, length, i ? ".csv" : ".zst");
+    for (size_t i = 0; !is_folder && i < sizeof(ends) / sizeof(ends[0]); i++)
+        length = without(operand, length, ends[i]);
     if (is_folder)
         run_dir_samples(operand, plot->samples);
     else
@@ -63,7 +69,7 @@ static int find_samples(struct plot *plot, const char *operand)
     if (used < 0 || (size_t)used >= sizeof(plot->folder) - NAME_MAX)
         return fault_set(&plot->why, FAULT_USAGE, -ENAMETOOLONG,
                          "the name of the folder for figures is too long");
-    return is_folder ? run_dir_check_samples(plot->samples, &plot->why) : 0;
+    return 0;
 }
 
 /* The folder for figures. A link in its place is followed only if the user has
@@ -125,8 +131,14 @@ static int draw(struct plot *plot, const char *suffix)
     struct figures figures;
     int error = 0;
 
-    figures_draw(&figures, plot->samples, &plot->findings, suffix,
-                 output->style.columns_count);
+    if (plot->matrix) {
+        memset(&figures, 0, sizeof(figures));
+        figures_draw_rows(&figures, "matrix", plot->samples, &plot->findings,
+                          suffix, output->style.columns_count);
+    } else {
+        figures_draw(&figures, plot->samples, &plot->findings, suffix,
+                     output->style.columns_count);
+    }
     if (plot->invocation.settings.terminal) {
         for (size_t i = 0; i < figures.count && output->text; i++) {
             const char *picture = figures.pictures[i].bytes;
@@ -141,10 +153,54 @@ static int draw(struct plot *plot, const char *suffix)
         error = -ENOENT;
     } else if (!error && figures.count == 0) {
         error = fault_set(&plot->why, FAULT_OPEN, -ENODATA,
-                          "there is nothing to draw in %.*s", PATH_SHOWN,
-                          plot->samples);
+                          "there is nothing to draw in %.*s%s", PATH_SHOWN,
+                          plot->matrix ? plot->invocation.given->operands[0]
+                                       : plot->samples,
+                          plot->matrix ? ": a figure takes random requests of "
+                                         "two queue depths"
+                                       : "");
     }
     figures_free(&figures);
+    return error;
+}
+
+/* Results of other tools: what they say of several depths, in memory. */
+static int take_results(struct plot *plot, const char *operand)
+{
+    struct results results = {.points = NULL};
+    bool is_result = false;
+    int error = results_read(operand, &results, &is_result, &plot->why);
+
+    if (!error && is_result) {
+        const int file = memfd_create("matrix", MFD_CLOEXEC);
+        plot->matrix = file < 0 ? NULL : fdopen(file, "w");
+        if (!plot->matrix)
+            error = fault_set(&plot->why, FAULT_OPEN, -ENOMEM, "no memory");
+    }
+    if (!error && is_result) {
+        results_infer(&results, &plot->findings);
+        results_put_matrix(&results, plot->matrix);
+        fflush(plot->matrix);
+        snprintf(plot->samples, sizeof(plot->samples), "/proc/self/fd/%d",
+                 fileno(plot->matrix));
+    }
+    results_free(&results);
+    return error;
+}
+
+/* Samples of a run: what follows from them stands in the figures' titles. */
+static int take_samples(struct plot *plot)
+{
+    struct csv_rows rows;
+    int error = run_dir_check_samples(plot->samples, &plot->why);
+
+    memset(&rows, 0, sizeof(rows));
+    if (!error)
+        error =
+            infer_conclude(plot->samples, &rows, &plot->findings, &plot->why);
+    if (!error)
+        infer_say_cut(&plot->invocation.output, plot->samples, &rows, NULL);
+    csv_rows_free(&rows);
     return error;
 }
 
@@ -154,16 +210,12 @@ static int plot_all(struct plot *plot, const char *operand)
     static const char *const terminal_kinds[] = {".txt", NULL};
     const char *const *kinds =
         plot->invocation.settings.terminal ? terminal_kinds : file_kinds;
-    struct csv_rows rows;
-    int error = find_samples(plot, operand);
+    int error = name_files(plot, operand);
 
-    memset(&rows, 0, sizeof(rows));
-    if (!error)
-        error =
-            infer_conclude(plot->samples, &rows, &plot->findings, &plot->why);
-    if (!error)
-        infer_say_cut(&plot->invocation.output, plot->samples, &rows, NULL);
-    csv_rows_free(&rows);
+    if (!error && !run_read_is_run(operand))
+        error = take_results(plot, operand);
+    if (!error && !plot->matrix)
+        error = take_samples(plot);
     for (size_t i = 0; kinds[i] && !error; i++)
         error = draw(plot, kinds[i]);
     /* The terminal's ^C ends gnuplot as well, and with it a figure. */
@@ -191,6 +243,8 @@ int command_plot(const struct options_given *given)
         json_object_put(plot->files);
     status = error ? invocation_fail(&plot->invocation, error, &plot->why)
                    : invocation_end(&plot->invocation, 0);
+    if (plot->matrix)
+        fclose(plot->matrix);
     free(plot);
     return status;
 }

@@ -121,8 +121,10 @@ static const struct command_row commands[] = {
      .operands_max = 1,
      .run = command_card},
     {.name = "plot",
-     .arguments = "RUNDIR|CSV",
-     .help = "Draw the samples, as SVG and PNG, or with --terminal in ASCII",
+     .arguments = "RUNDIR|FILE",
+     .help =
+         "Draw samples, or fio's results of several queue depths, as SVG and "
+         "PNG, or with --terminal in ASCII",
      .bit = COMMAND_PLOT,
      .operands_min = 1,
      .operands_max = 1,

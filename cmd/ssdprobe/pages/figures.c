@@ -77,19 +77,17 @@ void figures_draw_both(struct figures *figures, char samples[2][PATH_MAX],
     }
 }
 
-void figures_draw_twin(struct figures *figures, const char *kinds,
-                       const char *suffix)
+void figures_draw_rows(struct figures *figures, const char *name,
+                       const char *rows, const struct findings *findings,
+                       const char *suffix, unsigned columns_count)
 {
-    const struct gnuplot_job job = {
-        .samples = kinds, .probe = "twin", .suffix = suffix};
-    struct fault why;
+    const struct gnuplot_job job = {.samples = rows,
+                                    .probe = name,
+                                    .findings = findings,
+                                    .suffix = suffix,
+                                    .columns_count = columns_count};
 
-    if (figures->count < FIGURES_MAX &&
-        gnuplot_draw(&job, &figures->pictures[figures->count], &why) == 0) {
-        figures->items[figures->count] = (struct report_figure){
-            job.probe, figures->pictures[figures->count].bytes};
-        figures->count++;
-    }
+    add(figures, &job);
 }
 
 void figures_free(struct figures *figures)

@@ -31,9 +31,11 @@ void figures_draw(struct figures *figures, const char *samples,
  * of them ran has none. */
 void figures_draw_both(struct figures *figures, char samples[2][PATH_MAX],
                        const char *const names[2]);
-/* Adds that of the twin, from its file of kinds; none is no fault. */
-void figures_draw_twin(struct figures *figures, const char *kinds,
-                       const char *suffix);
+/* Adds one that shows other rows than a probe's, from their file; without such
+ * rows there is none. `findings` may be NULL. */
+void figures_draw_rows(struct figures *figures, const char *name,
+                       const char *rows, const struct findings *findings,
+                       const char *suffix, unsigned columns_count);
 void figures_free(struct figures *figures); /* accepts an empty one */
 
 /* The name of a figure's file: "read_buffer.svg". Returns `name`. */

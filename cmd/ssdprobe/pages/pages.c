@@ -102,8 +102,9 @@ int pages_write(const struct run_dir *dir, const struct report *report,
         figures_draw(&figures, samples,
                      report->findings ? report->findings : &none, ".svg", 0);
     if (with_figures && report->twin)
-        figures_draw_twin(&figures, run_dir_path(dir, TWIN_KINDS, samples),
-                          ".svg");
+        figures_draw_rows(&figures, "twin",
+                          run_dir_path(dir, TWIN_KINDS, samples), NULL, ".svg",
+                          0);
     if (!with_figures)
         fault_set(
             &figures.missing, FAULT_OPEN, -EINTR,

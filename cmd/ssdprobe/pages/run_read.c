@@ -58,8 +58,7 @@ int run_read_open(const char *path, struct run_read *run, struct fault *why)
                      path, RUN_DIR_REPORT, path);
 }
 
-/* A folder with a document or samples is a run, whatever else is in it. */
-static bool is_run(const char *path)
+bool run_read_is_run(const char *path)
 {
     char name[PATH_MAX];
 
@@ -100,7 +99,7 @@ int run_read_any(const char *path, struct run_read *run, struct fault *why)
     int error = 0;
 
     begin(run);
-    if (!is_folder || !is_run(path))
+    if (!is_folder || !run_read_is_run(path))
         error = read_results(path, run, &is_result, why);
     if (error || is_result)
         return error;

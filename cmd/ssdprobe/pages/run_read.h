@@ -21,6 +21,9 @@ int run_read_open(const char *path, struct run_read *run, struct fault *why);
  * none to refuse: then `document` is NULL, and the store empty. */
 int run_read_begun(const char *path, struct run_read *run, struct fault *why);
 
+/* A folder with a document or samples is a run, whatever else is in it. */
+bool run_read_is_run(const char *path);
+
 /* The same, of a run directory, of a file that --json wrote, or of results of
  * other tools, in a file or a folder: these have no document. */
 int run_read_any(const char *path, struct run_read *run, struct fault *why);

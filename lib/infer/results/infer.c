@@ -433,6 +433,22 @@ static void say_line(const struct results *results, struct findings *findings)
                     next);
 }
 
+void results_put_matrix(const struct results *results, FILE *out)
+{
+    const struct wanted any = {.block_most_bytes = INFINITY};
+
+    for (size_t i = 0; i < results->points_count; i++) {
+        const struct result_point *point = &results->points[i];
+        struct wanted wanted = any;
+        wanted.random = true;
+        wanted.writes = point->writes;
+        if (fits(point, &wanted) && point->block_bytes > 0 && point->depth >= 1)
+            fprintf(out, "results,%zu,matrix,%s,%.0f,%g,%g\n", i,
+                    point->writes ? "write" : "read", point->block_bytes,
+                    point->depth, point->bytes_per_second);
+    }
+}
+
 /* ---- capacity ---- */
 
 static void say_capacity(const struct result_capacity *capacity,

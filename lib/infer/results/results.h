@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "lib/base/fault.h"
 #include "lib/infer/finding.h"
@@ -72,6 +73,9 @@ struct results {
 int results_read(const char *path, struct results *results, bool *is_result,
                  struct fault *why);
 void results_free(struct results *results);
+
+/* Rows for plots/matrix.gp: random requests of each size and depth. */
+void results_put_matrix(const struct results *results, FILE *out);
 
 /* What all of them together say. */
 void results_infer(const struct results *results, struct findings *findings);
