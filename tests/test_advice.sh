@@ -16,7 +16,7 @@ source "$source_dir/tests/checks.sh"
 
 cat >look.py <<'END'
 """The alignments of what was made: prints OK, or what is wrong."""
-import json, struct, subprocess, sys
+import json, os, shlex, struct, subprocess, sys
 
 document = json.load(open(sys.argv[1]))
 value = {f["parameter"]: f["value"] for f in document["findings"]
@@ -89,17 +89,94 @@ def exfat(name):
     demand("the table of exFAT", number(name, 80, "<I") * sector % unit == 0)
     demand("the data of exFAT", number(name, 88, "<I") * sector % unit == 0)
 
-looks = {"ext4": ext4, "XFS": xfs, "f2fs": f2fs, "FAT": fat, "exFAT": exfat}
+def said_by(*command, status=0):
+    done = subprocess.run(command, capture_output=True, text=True)
+    demand(" ".join(command) + done.stderr, done.returncode == status)
+    return done.stdout
+
+def btrfs(name):
+    rows = said_by("btrfs", "inspect-internal", "dump-super", name).splitlines()
+    node = next(int(row.split()[1]) for row in rows if row.startswith("nodesize"))
+    demand("a node of btrfs", node % page == 0 and node >= 16384)
+
+def luks(name):
+    said = said_by("cryptsetup", "luksDump", name)
+    offset = int(said.split("offset: ")[1].split()[0])
+    demand("the data of LUKS", offset % unit == 0 and offset >= 16 << 20)
+    demand("a sector of LUKS", "sector: 4096 [bytes]" in said)
+
+# Where no device can be had, LVM's own reader of options says what it can.
+def lvm(command):
+    config = "devices{use_devicesfile=0} activation{udev_sync=0 udev_rules=0}"
+    loop = subprocess.run(["losetup", "-f", "--show", "partition"],
+                          capture_output=True, text=True).stdout.strip()
+    for part in command.split(" && "):
+        words = part.replace("PARTITION", loop or "/no/device").split()
+        said_by(*words, "--config", config, *([] if loop else ["--test"]),
+                status=0 if loop else 5)
+    if loop:
+        row = said_by("pvs", "--noheadings", "--nosuffix", "--units=b",
+                      "--config", config, "-o", "pe_start,vg_extent_size", loop)
+        demand("the data of LVM", all(int(n) % unit == 0 for n in row.split()))
+        said_by("vgremove", "-q", "-f", "--config", config, "GROUP")
+        said_by("losetup", "-d", loop)
+
+def swap(name):
+    demand("mkswap", number(name, 4086, "10s") == b"SWAPSPACE2")
+
+def page_cluster(command):
+    log2 = int(command.split("vm.page-cluster=")[1])
+    cost, overhead = value["read_cost_4k"], value["request_overhead"]
+    def time(count):
+        return overhead + count * cost
+    demand("pages of swap", 0 <= log2 <= 5 and
+           (log2 == 0 or time(1 << log2) <= 2 * time(1)) and
+           (log2 == 5 or time(2 << log2) > 2 * time(1)))
+    demand("vm.page-cluster", os.path.exists("/proc/sys/vm/page-cluster"))
+
+# Neither has a tool that reads it without a cluster, or a kernel with CONFIG_
+# BLK_CGROUP_IOCOST.
+def ceph(command):
+    demand("Ceph's option", command ==
+           f"ceph config set osd bluestore_min_alloc_size_ssd {page}")
+
+def io_cost(command):
+    text = shlex.split(command)[1].split(") ")[1]
+    keys = dict(word.split("=") for word in text.split())
+    demand("the model of io.cost", keys.pop("ctrl") == "user" and
+           keys.pop("model") == "linear")
+    writes = value.get("sustained_write_rate", value.get("sequential_write_rate"))
+    random = 10**9 // round(value["steady_random_write"])
+    wanted = {"rbps": value["sequential_read_rate"], "wbps": writes}
+    wanted |= dict.fromkeys(("rseqiops", "rrandiops"), value["random_read_rate"])
+    wanted |= dict.fromkeys(("wseqiops", "wrandiops"), random)
+    demand("its rates", {k: int(v) for k, v in keys.items()} ==
+           {k: round(v) for k, v in wanted.items()})
+
+looks = {"ext4": ext4, "XFS": xfs, "f2fs": f2fs, "FAT": fat, "exFAT": exfat,
+         "btrfs": btrfs, "LUKS": luks, "swap": swap}
+reads = {"LVM": lvm, "swap": page_cluster, "Ceph": ceph, "io.cost": io_cost}
+# What is not run of a command, and what it asks for.
+alone = {"swap": lambda command: command.split(" && ")[0],
+         "LUKS": lambda command: "echo secret | " +
+                 command.replace("luksFormat", "luksFormat -q")}
 lines = {row["topic"]: row for row in document["advice"]}
 for name in sys.argv[2:]:
     demand("a line for " + name, name in lines)
-partition(lines["partition"]["command"])
+length = capacity
+if "partition" in lines:
+    partition(lines["partition"]["command"])
+for topic, read in reads.items():
+    if topic in lines:
+        sparse("partition", length)
+        read(lines[topic]["command"])
+        demand("a cost of " + topic, "The cost: " in lines[topic]["text"])
 for topic, look in looks.items():
     if topic not in lines:
         continue
     sparse("partition", length)
-    done = subprocess.run(lines[topic]["command"].replace("PARTITION",
-                                                          "partition"),
+    command = alone.get(topic, str)(lines[topic]["command"])
+    done = subprocess.run(command.replace("PARTITION", "partition"),
                           shell=True, capture_output=True, text=True)
     demand(topic + ": " + done.stderr, done.returncode == 0)
     if done.returncode == 0:
@@ -121,10 +198,11 @@ advice()
         --json="report.json" </dev/null >said 2>&1
     check "$drive: what is advised does what it says" \
         python3 look.py report.json "$@"
+    cp report.json "$drive.json"
 }
 
 advice ssd-a partition ext4 XFS f2fs FAT exFAT writes bursts "files at once" \
-    "request size" databases TRIM "sector size"
+    "request size" databases TRIM "sector size" btrfs LUKS LVM swap Ceph
 advice usb-unknown-1g partition ext4 f2fs FAT writes "files at once"
 advice ssd-c partition ext4 f2fs bursts
 "$build_dir/ssdprobe" sim:plain-disk --quiet --json=plain.json </dev/null \
@@ -200,6 +278,10 @@ assert "%d MB" % round(value["fast_cache"] / 1e6) in row["text"], row
 assert row["from"][2] == "fast_cache_recovery" and "After a rest" in row["text"], row'
 "$build_dir/ssdprobe" run steady-state sim:ssd-c,capacity_bytes=1GiB --quiet \
     --write-budget=8GiB --json=steady.json </dev/null >said 2>&1
+"$build_dir/ssdprobe" run throughput,steady-state --quiet --json=rates.json \
+    sim:ssd-c,capacity_bytes=1GiB --write-budget=8GiB </dev/null >said 2>&1
+check "a cost model has the rates that were found" \
+    python3 look.py rates.json io.cost
 check "random writes are counted by what lasts" python3 -c '
 import json
 document = json.load(open("steady.json"))
@@ -223,4 +305,12 @@ row["command"] = row["command"].replace("stripe-width=", "stripe-width=1")
 json.dump(document, open("bad.json", "w"))
 END
 check "a command that is wrong is noticed" bash -c '! python3 look.py bad.json'
+for change in 's/--offset [0-9]+/--offset 33000/' 's/(btrfs -n) [0-9]+k/\1 4k/' \
+    's/--dataalignment [0-9]+k/--dataalignment 68k/' \
+    's/page-cluster=[0-9]/page-cluster=0/' 's/(alloc_size_ssd) [0-9]+/\1 512/' \
+    's/rrandiops=[0-9]+/rrandiops=1/'; do
+    sed -E "$change" ssd-a.json >bad.json
+    check "$change is noticed" bash -c \
+        '! cmp -s ssd-a.json bad.json && ! python3 look.py bad.json'
+done
 summary

@@ -266,4 +266,5 @@ void advice_make(const struct findings *findings,
     advise_random_writes(findings, list);
     advise_hot_data(findings, list);
     advise_trust(findings, list);
+    advise_recipes(findings, device, list);
 }

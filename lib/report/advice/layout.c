@@ -11,24 +11,10 @@ static const uint64_t SECTOR_BYTES = 512;
 static const uint64_t EXT4_BLOCK_BYTES = 4 * KIB;
 /* ext4 does not follow a stripe that is longer than a block group. */
 static const uint64_t EXT4_STRIPE_MAX_BYTES = 128 * MIB;
-/* mkfs.xfs makes none below 300 MB; an allocation group has some units. */
-static const uint64_t XFS_LEAST_BYTES = 1024 * MIB;
-static const uint64_t XFS_UNIT_MAX_BYTES = 128 * MIB;
-static const uint64_t F2FS_SEGMENT_BYTES = 2 * MIB;
-static const uint64_t F2FS_SECTION_MAX_BYTES = 1024 * MIB;
 static const uint64_t FAT_CLUSTER_MAX_BYTES = 32 * KIB;
 static const uint64_t FAT_CLUSTERS_LEAST = 66000; /* fewer would be FAT16 */
 static const uint64_t FAT_RESERVED_LEAST = 32, FAT_RESERVED_MAX = 65535;
 static const uint64_t FAT_SECTORS_MAX = UINT32_MAX;
-static const uint64_t EXFAT_LEAST_BYTES = UINT64_C(32000000000);
-
-/* What the lines are made from; 0: not found. */
-struct base {
-    uint64_t page_bytes, unit_bytes; /* of writing; of erasing */
-    const char *page_from, *unit_from;
-    uint64_t capacity_bytes, sector_bytes;
-    uint64_t start_bytes, length_bytes; /* of one partition on all of it */
-};
 
 /* The first of them that was found; *from is its name. */
 static uint64_t first_of(const struct findings *findings,
@@ -44,18 +30,9 @@ static uint64_t first_of(const struct findings *findings,
     return 0;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
-static uint64_t power_of_two_in(uint64_t value)
-{
-    return value & (~value + 1);
-}
-
-static void find_base(const struct findings *findings,
-                      const struct device_info *device, struct base *base)
+void advice_find_base(const struct findings *findings,
+                      const struct device_info *device,
+                      struct advice_base *base)
 {
     static const char *const pages[] = {"clustered_page", "read_page", NULL};
     static const char *const units[] = {"clustered_block", "log_block",
@@ -80,7 +57,8 @@ static void find_base(const struct findings *findings,
                              base->unit_bytes * base->unit_bytes;
 }
 
-static void advise_partition(const struct base *base, struct advice_list *list)
+static void advise_partition(const struct advice_base *base,
+                             struct advice_list *list)
 {
     char unit[32], start[32];
 
@@ -106,7 +84,7 @@ static void advise_partition(const struct base *base, struct advice_list *list)
 }
 
 /* Where partitions that are there begin within an erase unit. */
-static void advise_existing(const struct base *base,
+static void advise_existing(const struct advice_base *base,
                             const struct device_info *device,
                             struct advice_list *list)
 {
@@ -143,7 +121,8 @@ static void advise_existing(const struct base *base,
              name, within, unit, others);
 }
 
-static void advise_ext4(const struct base *base, struct advice_list *list)
+static void advise_ext4(const struct advice_base *base,
+                        struct advice_list *list)
 {
     uint64_t page = base->page_bytes, unit = base->unit_bytes;
     char page_text[32], unit_text[32];
@@ -183,52 +162,6 @@ static void advise_ext4(const struct base *base, struct advice_list *list)
              (unit ? unit : page) / EXT4_BLOCK_BYTES);
 }
 
-/* mkfs.xfs(8): su is a multiple of the block. A log takes at most 256 KiB, so
- * its own unit is given. */
-static void advise_xfs(const struct base *base, struct advice_list *list)
-{
-    const uint64_t unit = base->unit_bytes;
-    char text[32];
-
-    if (unit == 0 || unit % EXT4_BLOCK_BYTES || unit > XFS_UNIT_MAX_BYTES ||
-        base->length_bytes < XFS_LEAST_BYTES)
-        return;
-    struct advice *advice = advice_add(list, "XFS", base->unit_from, NULL);
-    format_bytes(unit, text, sizeof(text));
-    advice_brief(advice, "tell mkfs.xfs the erase unit of %s (-d su)", text);
-    snprintf(advice->text, sizeof(advice->text),
-             "Large files begin at multiples of %s. It costs space where files "
-             "are small.",
-             text);
-    snprintf(advice->command, sizeof(advice->command),
-             "mkfs.xfs -d su=%" PRIu64 "k,sw=1 -l su=4k PARTITION", unit / KIB);
-}
-
-static void advise_f2fs(const struct base *base, struct advice_list *list)
-{
-    uint64_t section;
-    char unit[32], size[32];
-
-    if (base->unit_bytes == 0)
-        return;
-    section = base->unit_bytes /
-              common_divisor(base->unit_bytes, F2FS_SEGMENT_BYTES) *
-              F2FS_SEGMENT_BYTES;
-    if (section > F2FS_SECTION_MAX_BYTES)
-        return;
-    struct advice *advice = advice_add(list, "f2fs", base->unit_from, NULL);
-    format_bytes(base->unit_bytes, unit, sizeof(unit));
-    format_bytes(section, size, sizeof(size));
-    advice_brief(advice, "give f2fs sections of %s (mkfs.f2fs -s)", size);
-    snprintf(advice->text, sizeof(advice->text),
-             "Clean in sections of %s, which hold whole erase units of %s.%s",
-             size, unit,
-             section == F2FS_SEGMENT_BYTES ? " That is the default." : "");
-    snprintf(advice->command, sizeof(advice->command),
-             "mkfs.f2fs -s %" PRIu64 " PARTITION",
-             section / F2FS_SEGMENT_BYTES);
-}
-
 /* Sectors of one FAT: each cluster takes its data and 4 bytes in each of two
  * tables, and the tables have two entries more than there are clusters. */
 static uint64_t fat_sectors(uint64_t sectors, uint64_t reserved,
@@ -261,9 +194,9 @@ static uint64_t fat_reserved(uint64_t sectors, uint64_t cluster_bytes,
 
 /* The largest cluster that a page holds without a rest, and that leaves enough
  * of them. */
-static uint64_t fat_cluster(const struct base *base, uint64_t most_bytes)
+static uint64_t fat_cluster(const struct advice_base *base, uint64_t most_bytes)
 {
-    uint64_t cluster = power_of_two_in(base->page_bytes);
+    uint64_t cluster = base->page_bytes & (~base->page_bytes + 1);
 
     if (cluster > most_bytes)
         cluster = most_bytes;
@@ -276,7 +209,7 @@ static uint64_t fat_cluster(const struct base *base, uint64_t most_bytes)
                : 0;
 }
 
-static void advise_fat(const struct base *base, struct advice_list *list)
+static void advise_fat(const struct advice_base *base, struct advice_list *list)
 {
     uint64_t sectors = base->length_bytes / SECTOR_BYTES, cluster, reserved;
     char cluster_text[32], unit[32];
@@ -304,43 +237,14 @@ static void advise_fat(const struct base *base, struct advice_list *list)
              cluster / SECTOR_BYTES, reserved);
 }
 
-static void advise_exfat(const struct base *base, struct advice_list *list)
-{
-    uint64_t unit = base->unit_bytes;
-    uint64_t cluster = power_of_two_in(base->page_bytes);
-    char text[32];
-
-    if (base->page_bytes == 0 || unit < KIB || power_of_two_in(unit) != unit ||
-        base->capacity_bytes < EXFAT_LEAST_BYTES)
-        return;
-    if (cluster < FAT_CLUSTER_MAX_BYTES)
-        cluster = FAT_CLUSTER_MAX_BYTES;
-    if (cluster > unit)
-        cluster = unit;
-    struct advice *advice =
-        advice_add(list, "exFAT", base->page_from, base->unit_from);
-    format_bytes(unit, text, sizeof(text));
-    advice_brief(advice, "align exFAT to %s (mkfs.exfat -b)", text);
-    snprintf(advice->text, sizeof(advice->text),
-             "For a card that other systems read. Its table and its data begin "
-             "at multiples of %s.",
-             text);
-    snprintf(advice->command, sizeof(advice->command),
-             "mkfs.exfat -b %" PRIu64 "K -c %" PRIu64 "K PARTITION", unit / KIB,
-             cluster / KIB);
-}
-
 void advise_layout(const struct findings *findings,
                    const struct device_info *device, struct advice_list *list)
 {
-    struct base base;
+    struct advice_base base;
 
-    find_base(findings, device, &base);
+    advice_find_base(findings, device, &base);
     advise_partition(&base, list);
     advise_existing(&base, device, list);
     advise_ext4(&base, list);
-    advise_xfs(&base, list);
-    advise_f2fs(&base, list);
     advise_fat(&base, list);
-    advise_exfat(&base, list);
 }

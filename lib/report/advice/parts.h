@@ -2,6 +2,8 @@
 #ifndef SSDPROBE_REPORT_ADVICE_PARTS_H
 #define SSDPROBE_REPORT_ADVICE_PARTS_H
 
+#include <stdint.h>
+
 #include "lib/report/advice/advice.h"
 
 /* What the makers of advice share. */
@@ -17,9 +19,30 @@ struct advice *advice_add(struct advice_list *list, const char *topic,
 void advice_brief(struct advice *advice, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What partitions and file systems are made from; 0: not found. */
+struct advice_base {
+    uint64_t page_bytes, unit_bytes; /* of writing; of erasing */
+    const char *page_from, *unit_from;
+    uint64_t capacity_bytes, sector_bytes;
+    uint64_t start_bytes, length_bytes; /* of one partition on all of it */
+};
+
+void advice_find_base(const struct findings *findings,
+                      const struct device_info *device,
+                      struct advice_base *base);
+
+static inline uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
 /* Partition and file systems. */
 void advise_layout(const struct findings *findings,
                    const struct device_info *device, struct advice_list *list);
+
+/* What takes a size or two in its command: file systems, volumes, servers. */
+void advise_recipes(const struct findings *findings,
+                    const struct device_info *device, struct advice_list *list);
 
 /* A drive that is smaller than it says, or loses what is written; false where
  * it is none, and nothing was added. Nothing else is advised of such a one. */
