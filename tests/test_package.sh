@@ -61,8 +61,8 @@ compile_example()
 compile_plugin()
 {
     # shellcheck disable=SC2046 # words are what pkg-config gives
-    cc -Wall -Wextra -Werror -shared -fPIC -o "$scratch/disk.so" \
-        "$root/usr/share/doc/libssdprobe-dev/examples/disk_plugin.c" \
+    $1 -Wall -Wextra -Werror -shared -fPIC -o "$scratch/$2.so" \
+        "$root/usr/share/doc/libssdprobe-dev/examples/$2_plugin.$3" \
         $(PKG_CONFIG_PATH=$(dirname "$(find "$root" -name libssdprobe.pc)") \
             pkg-config --cflags libssdprobe) -lm
 }
@@ -127,7 +127,8 @@ for noise in none realistic; do
         <("$scratch/example_probe" \
             "sim:$root/usr/share/ssdprobe/drives/sata-mlc.ini,noise=$noise")
 done
-check "a plugin compiles" compile_plugin
+check "a plugin compiles" compile_plugin cc disk c
+check "and one in C++, with events" compile_plugin c++ event cpp
 check "and ssdprobe opens it" "$root/usr/bin/ssdprobe" check -q \
     "plugin:$scratch/disk.so"
 check "the copyright names the licence of LICENSE" \

@@ -196,6 +196,108 @@ START_TEST(test_what_the_plugin_is_asked)
 }
 END_TEST
 
+/* A drive that knows FUA is told, in each part, and not flushed behind. */
+START_TEST(test_fua_of_its_own)
+{
+    char text[1024], spec[SCRATCH_MAX + 64];
+    struct io io;
+
+    snprintf(spec, sizeof(spec), "bad.so,limit=8192,fua=1,trace=%s/trace",
+             folder);
+    open_good(spec);
+    io = (struct io){
+        .kind = IO_WRITE, .length_bytes = 12288, .data = buffer, .fua = true};
+    ck_assert_int_eq(device_do(device, &io), 0);
+    ck_assert_int_eq(do_io(IO_WRITE, 0, 512, &io), 0);
+    device_close(device);
+    snprintf(spec, sizeof(spec), "%s/trace", folder);
+    read_all(spec, text, sizeof(text));
+    ck_assert_str_eq(text, "1 0+8192 data at 0 FUA\n"
+                           "1 8192+4096 data at 0 FUA\n"
+                           "1 0+512 data at 0\n"
+                           "close\n");
+}
+END_TEST
+
+static int do_compared(enum io_kind kind, uint64_t offset_bytes, int byte)
+{
+    struct io io = {.kind = kind,
+                    .offset_bytes = offset_bytes,
+                    .length_bytes = 4096,
+                    .is_compared = true,
+                    .data = buffer};
+
+    memset(buffer, byte, 4096);
+    return device_do(device, &io);
+}
+
+/* Where the plugin keeps times alone, the host keeps what is looked at. */
+START_TEST(test_host_keeps_contents)
+{
+    struct io io;
+
+    open_good("bad.so,keeps=2,exit=0,after=8");
+    ck_assert(!device_info(device)->forgets);
+    ck_assert_int_eq(do_compared(IO_READ, 4096, 7), 0);
+    ck_assert_uint_eq(buffer[0], 0);
+    ck_assert_int_eq(do_compared(IO_WRITE, 4096, 3), 0);
+    ck_assert_int_eq(do_io(IO_WRITE, 8192, 4096, &io), 0);
+    ck_assert_int_eq(do_compared(IO_READ, 4096, 0), 0);
+    ck_assert_uint_eq(buffer[4095], 3);
+    ck_assert_int_eq(do_compared(IO_READ, 8192, 0), 0);
+    ck_assert_uint_ne(buffer[0], 0); /* something, and nobody knows what */
+    ck_assert_uint_ne(buffer[0], 3);
+    ck_assert_int_eq(do_io(IO_DISCARD, 8192, 4096, &io), 0);
+    ck_assert_int_eq(do_compared(IO_READ, 8192, 9), 0);
+    ck_assert_uint_eq(buffer[0], 0);
+    ck_assert_int_eq(do_compared(IO_READ, 4096, 0), 0);
+    ck_assert_uint_eq(buffer[0], 3);
+    /* Its process ends: the next drive is a new one. */
+    ck_assert_int_eq(do_compared(IO_READ, 4096, 0), -ECONNRESET);
+    ck_assert_int_eq(do_compared(IO_READ, 4096, 5), 0);
+    ck_assert_uint_eq(buffer[0], 0);
+    device_close(device);
+}
+END_TEST
+
+/* Any number of settings, of any length. */
+START_TEST(test_settings_in_a_file)
+{
+    static const struct {
+        const char *line, *rest, *says; /* NULL: it is opened */
+    } cases[] = {{"block=4096\r", "", NULL},
+                 {"", ",block=4096", NULL},
+                 {"block", "", "trace:102: 'block' is not KEY=VALUE"},
+                 {"no=1", "", "it knows no such setting"},
+                 {"", ",@trace", "or a second file"}};
+    char spec[SCRATCH_MAX + 64], path[SCRATCH_MAX + 16];
+    struct fault why = {FAULT_NONE, ""};
+
+    snprintf(path, sizeof(path), "%s/trace", folder);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        FILE *file = fopen(path, "we");
+        ck_assert_ptr_nonnull(file);
+        fputs("# a comment, and a time of many digits\n", file);
+        for (int line = 0; line < 100; line++)
+            fprintf(file, "limit=%05000d\n", 8192);
+        fprintf(file, "%s\n", cases[i].line);
+        fclose(file);
+        snprintf(spec, sizeof(spec), "bad.so,@%s%s", path, cases[i].rest);
+        const int error = open_plugin(spec, &why);
+        ck_assert_msg((error == 0) == !cases[i].says, "%s", why.text);
+        if (cases[i].says) {
+            ck_assert_msg(strstr(why.text, cases[i].says), "%s", why.text);
+            continue;
+        }
+        ck_assert_uint_eq(device_info(device)->request_limit_bytes, 8192);
+        ck_assert_uint_eq(device_info(device)->logical_block_bytes, 4096);
+        device_close(device);
+    }
+    ck_assert_int_ne(open_plugin("bad.so,@no_such", &why), 0);
+    ck_assert_msg(strstr(why.text, "no_such: No such file"), "%s", why.text);
+}
+END_TEST
+
 /* A drive opened for reading is not flushed, and no write gets through. */
 START_TEST(test_gate_stands_before_it)
 {
@@ -268,6 +370,7 @@ static const struct bad {
     {"bad.so,block=256", FAULT_OPEN, -EINVAL, "a block of 256 bytes"},
     {"bad.so,block=1536", FAULT_OPEN, -EINVAL, "a block of 1536 bytes"},
     {"bad.so,block=8192", FAULT_OPEN, -EINVAL, "a block of 8192 bytes"},
+    {"bad.so,keeps=3", FAULT_OPEN, -EINVAL, "keeps_contents = 3"},
     {"bad.so,limit=511", FAULT_OPEN, -EINVAL, "less than its block of 512"},
 };
 
@@ -414,6 +517,9 @@ int main(void)
     tcase_add_test(cases, test_order_of_completions);
     tcase_add_test(cases, test_reaped_one_by_one_after_a_pause);
     tcase_add_test(cases, test_what_the_plugin_is_asked);
+    tcase_add_test(cases, test_fua_of_its_own);
+    tcase_add_test(cases, test_host_keeps_contents);
+    tcase_add_test(cases, test_settings_in_a_file);
     tcase_add_test(cases, test_gate_stands_before_it);
     tcase_add_test(cases, test_requests_that_go_wrong);
     tcase_add_loop_test(cases, test_bad_plugins_are_refused, 0, BADS_COUNT);

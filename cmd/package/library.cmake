@@ -69,6 +69,6 @@ install(DIRECTORY lib probes
 install(FILES ${names}.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ssdprobe ${library_component})
 install(FILES cmd/package/example.c cmd/package/example_probe.c
-              cmd/package/disk_plugin.c
+              cmd/package/disk_plugin.c cmd/package/event_plugin.cpp
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libssdprobe-dev/examples
         ${library_component})

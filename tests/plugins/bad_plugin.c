@@ -77,6 +77,8 @@ static int bad_open(const struct ssdprobe_plugin_setting settings[],
             geometry->request_limit_bytes = (uint32_t)number;
         else if (strcmp(key, "keeps") == 0)
             geometry->keeps_contents = (uint32_t)number;
+        else if (strcmp(key, "fua") == 0)
+            geometry->has_fua = (uint32_t)number;
         else if (strcmp(key, "fail") == 0)
             fail = (int)number;
         else if (strcmp(key, "times") == 0)
@@ -122,10 +124,11 @@ static int bad_io(void *drive, const struct ssdprobe_plugin_request *request,
     if (state->times_count > 0)
         *complete_ns += state->times_ns[number % state->times_count];
     if (state->trace)
-        fprintf(state->trace, "%d %" PRIu64 "+%" PRIu32 " %s at %" PRIu64 "\n",
+        fprintf(state->trace,
+                "%d %" PRIu64 "+%" PRIu32 " %s at %" PRIu64 "%s\n",
                 (int)request->kind, request->offset_bytes,
                 request->length_bytes, request->data ? "data" : "-",
-                request->now_ns);
+                request->now_ns, request->fua ? " FUA" : "");
     if (state->prints) {
         printf("a plugin that prints\n");
         fflush(stdout);

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Drives for `ssdprobe plugin:FILE.so`: the example of libssdprobe-dev, one
+# Drives for `ssdprobe plugin:FILE.so`: the examples of libssdprobe-dev, one
 # whose mapping no emulated drive has (thin_plugin.c), some that do not keep what is
-# written (fake_plugin.c), an event-driven one in C++, and some that break the
-# contract (bad_plugin.c).
+# written (fake_plugin.c), and some that break the contract (bad_plugin.c).
 function(test_plugin name source)
   add_library(plugin_${name} MODULE ${source})
   set_target_properties(plugin_${name} PROPERTIES
@@ -27,7 +26,7 @@ include(CheckLanguage)
 check_language(CXX)
 if(CMAKE_CXX_COMPILER)
   enable_language(CXX)
-  test_plugin(event tests/plugins/event_plugin.cpp)
+  test_plugin(event cmd/package/event_plugin.cpp)
   target_compile_definitions(test_plugin PRIVATE PLUGIN_EVENTS)
 endif()
 test_plugin(newer tests/plugins/bad_plugin.c BAD_VERSION=77)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -19,16 +20,68 @@ static const char SYMBOL[] = "ssdprobe_plugin";
  * drive must have as well, for the layers above rely on them. */
 enum { BLOCK_LEAST_BYTES = 512, BLOCK_MOST_BYTES = 4096 };
 
-/* More than any drive has parameters: a limit, so that nothing grows. */
-enum { SETTINGS_MAX = 64 };
-
-/* "FILE.so,key=value", taken apart. */
+/* "FILE.so,key=value,@SETTINGS", taken apart. */
 struct request_to_load {
-    char text[PATH_MAX];     /* what the others point into */
+    char text[PATH_MAX];     /* what the others point into, */
+    char *file_text;         /* and the text of a file of settings; or NULL */
     char path[PATH_MAX + 2]; /* has a '/', so that dlopen() searches nothing */
-    struct ssdprobe_plugin_setting settings[SETTINGS_MAX];
+    struct ssdprobe_plugin_setting *settings;
     size_t settings_count;
 };
+
+/* `text` is taken apart. -EINVAL: it is no KEY=VALUE; -ENOMEM. */
+static int add_setting(struct request_to_load *wanted, char *text)
+{
+    struct ssdprobe_plugin_setting *grown =
+        realloc(wanted->settings,
+                (wanted->settings_count + 1) * sizeof(wanted->settings[0]));
+    char *value = text;
+    const char *key = strsep(&value, "=");
+
+    if (!grown)
+        return -ENOMEM;
+    wanted->settings = grown;
+    if (!*key || !value)
+        return -EINVAL;
+    grown[wanted->settings_count++] =
+        (struct ssdprobe_plugin_setting){.key = key, .value = value};
+    return 0;
+}
+
+/* A line for each setting, of any length; '#' begins a comment. */
+static int read_settings(const char *path, struct request_to_load *wanted,
+                         struct fault *why)
+{
+    FILE *file = fopen(path, "re");
+    size_t room = 0, number = 0;
+    struct stat status;
+    int error = 0;
+
+    if (!file)
+        error = -errno;
+    else if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode))
+        error = -EINVAL;
+    else if (getdelim(&wanted->file_text, &room, '\0', file) < 0 && !feof(file))
+        error = -errno;
+    if (file)
+        fclose(file);
+    if (error)
+        return fault_set(why, FAULT_OPEN, error,
+                         "Cannot read the plugin's settings in %.200s: %s. "
+                         "Give a file with a line KEY=VALUE for each.",
+                         path, strerror(-error));
+    for (char *rest = wanted->file_text, *line; rest && !error;) {
+        line = strsep(&rest, "\n");
+        line[strcspn(line, "\r")] = '\0';
+        number++;
+        if (*line && *line != '#' && (error = add_setting(wanted, line)))
+            fault_set(why, FAULT_USAGE, error,
+                      "%.200s:%zu: '%.100s' is not KEY=VALUE: write each of "
+                      "the plugin's settings so, on a line of its own.",
+                      path, number, line);
+    }
+    return error;
+}
 
 static int take_apart(const char *spec, struct request_to_load *wanted,
                       struct fault *why)
@@ -48,24 +101,19 @@ static int take_apart(const char *spec, struct request_to_load *wanted,
     const char *file = strsep(&rest, ",");
     snprintf(wanted->path, sizeof(wanted->path), "%s%s",
              strchr(file, '/') ? "" : "./", file);
-    wanted->settings_count = 0;
-    while (rest) {
-        char *value = strsep(&rest, ",");
-        const char *key = strsep(&value, "=");
-        if (!*key || !value)
-            return fault_set(why, FAULT_USAGE, -EINVAL,
-                             "'%.100s' after the plugin %.200s is not "
-                             "KEY=VALUE: write plugin:FILE.so[,KEY=VALUE...].",
-                             key, file);
-        if (wanted->settings_count == SETTINGS_MAX)
-            return fault_set(
-                why, FAULT_USAGE, -E2BIG,
-                "More than %d settings for the plugin %.200s: give fewer.",
-                SETTINGS_MAX, file);
-        wanted->settings[wanted->settings_count++] =
-            (struct ssdprobe_plugin_setting){.key = key, .value = value};
+    int error = 0;
+    while (rest && !error) {
+        char *setting = strsep(&rest, ",");
+        if (*setting == '@' && !wanted->file_text)
+            error = read_settings(setting + 1, wanted, why);
+        else if (*setting == '@' || (error = add_setting(wanted, setting)))
+            error = fault_set(why, FAULT_USAGE, -EINVAL,
+                              "'%.100s' after the plugin %.200s is not "
+                              "KEY=VALUE, or a second file: write "
+                              "plugin:FILE.so[,KEY=VALUE...][,@SETTINGS].",
+                              setting, file);
     }
-    return 0;
+    return error;
 }
 
 static int check_file(const char *path, struct fault *why)
@@ -166,6 +214,11 @@ static int check_geometry(const char *path,
             " bytes, and a disk's is a multiple of its block (%" PRIu32
             " bytes) below 2^63, and not 0: fix its open().",
             path, capacity_bytes, block_bytes);
+    if (geometry->keeps_contents > SSDPROBE_PLUGIN_HOST_KEEPS)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "The plugin %.200s states keeps_contents = %" PRIu32
+                         ", which this ssdprobe does not know: fix its open().",
+                         path, geometry->keeps_contents);
     if (limit_bytes != 0 && limit_bytes < block_bytes)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "The plugin %.200s takes requests of at most %" PRIu32
@@ -201,7 +254,7 @@ static int open_drive(const struct request_to_load *wanted,
 
 int plugin_load(const char *spec, struct loaded *loaded, struct fault *why)
 {
-    struct request_to_load wanted = {.settings_count = 0};
+    struct request_to_load wanted = {.settings = NULL};
     int error = take_apart(spec, &wanted, why);
 
     *loaded = (struct loaded){.object = NULL};
@@ -213,9 +266,9 @@ int plugin_load(const char *spec, struct loaded *loaded, struct fault *why)
         error = open_drive(&wanted, loaded, why);
     if (error && loaded->object)
         dlclose(loaded->object);
-    if (error)
-        return error;
-    return 0;
+    free(wanted.settings);
+    free(wanted.file_text);
+    return error;
 }
 
 void plugin_unload(struct loaded *loaded)

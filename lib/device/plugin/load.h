@@ -14,11 +14,11 @@ struct loaded {
 };
 
 /*
- * Loads "FILE.so[,key=value...]" and opens its drive. The file is the one that
- * is named, from the working directory: no library path is searched. `spec`
- * must outlive `loaded`. 0, or -errno with `why` (FAULT_USAGE for settings,
- * FAULT_REFUSED for a program that runs with the rights of another user, else
- * FAULT_OPEN); then there is nothing to unload.
+ * Loads "FILE.so[,key=value...][,@SETTINGS]" and opens its drive. Files are
+ * those that are named, from the working directory: no library path is
+ * searched. `spec` must outlive `loaded`. 0, or -errno with `why` (FAULT_USAGE
+ * for settings, FAULT_REFUSED for a program that runs with the rights of
+ * another user, else FAULT_OPEN); then there is nothing to unload.
  */
 int plugin_load(const char *spec, struct loaded *loaded, struct fault *why);
 

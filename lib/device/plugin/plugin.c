@@ -9,6 +9,7 @@
 #include "lib/device/backend.h"
 #include "lib/device/host/sysfs.h"
 #include "lib/device/plugin/child.h"
+#include "lib/base/contents/store.h"
 
 /* As with a block device: longer than any driver waits. */
 static const uint64_t GIVE_UP_NS = 300000000000;
@@ -18,6 +19,7 @@ struct plugin_device {
     struct child child;
     uint64_t now_ns;
     bool sends_flush;
+    struct store *store; /* contents, where the host keeps them; or NULL */
     /* Those on their way, the first to be done first; those of one time as they
      * were sent. The gate admits no more than there is room for. */
     struct io **pending;
@@ -76,6 +78,18 @@ static void send(struct plugin_device *plugin, struct io *io,
         io->error = error;
 }
 
+/* A write with FUA of which the drive knows nothing. */
+static bool needs_flush(const struct plugin_device *plugin, const struct io *io)
+{
+    return io->fua && io->kind == IO_WRITE && plugin->sends_flush &&
+           !plugin->child.geometry.has_fua;
+}
+
+static uint32_t fua_of(const struct plugin_device *plugin, const struct io *io)
+{
+    return io->fua && io->kind == IO_WRITE && plugin->child.geometry.has_fua;
+}
+
 static void send_part(struct plugin_device *plugin, struct io *io,
                       uint32_t sent_bytes, uint32_t part_bytes)
 {
@@ -85,13 +99,14 @@ static void send_part(struct plugin_device *plugin, struct io *io,
         .offset_bytes = io->offset_bytes + sent_bytes,
         .length_bytes = part_bytes,
         .data = io->data ? (unsigned char *)io->data + sent_bytes : NULL,
+        .fua = fua_of(plugin, io),
     };
 
     send(plugin, io, &request);
 }
 
-/* Plugins know no FUA. A flush behind the write does the same, as hosts have it
- * for such disks: when the write is done, or at once if others are under way,
+/* Without FUA a flush behind the write does the same, as hosts have it for such
+ * disks: when the write is done, or at once if others are under way,
  * for the plugin's clock does not go back. A write that is never done has none
  * behind it that would be told such a time. */
 static void flush_behind(struct plugin_device *plugin, struct io *io)
@@ -246,6 +261,14 @@ static int begin_again(struct plugin_device *plugin)
             finish(plugin, &plugin->slots[i]);
         }
     plugin->sent_count = plugin->waiting_count = 0;
+    if (plugin->store) {
+        store_destroy(plugin->store);
+        if (store_create(plugin->child.geometry.capacity_bytes, false,
+                         &plugin->store)) {
+            plugin->store = NULL;
+            return -ENODEV;
+        }
+    }
     return child_restart(&plugin->child,
                          plugin->device.info.path + strlen("plugin:"));
 }
@@ -265,7 +288,7 @@ static int submit_event(struct plugin_device *plugin, struct io *io)
                 ? (uint32_t)(((uint64_t)io->length_bytes + limit_bytes - 1) /
                              limit_bytes)
                 : 1,
-        .flush_due = io->fua && io->kind == IO_WRITE && plugin->sends_flush};
+        .flush_due = needs_flush(plugin, io)};
     io->parts_count = slot->parts_left_count;
     if (io->kind == IO_FLUSH && !plugin->sends_flush) {
         finish(plugin, slot);
@@ -278,7 +301,8 @@ static int submit_event(struct plugin_device *plugin, struct io *io)
             .kind = plugin_kind(io->kind),
             .offset_bytes = io->offset_bytes + sent_bytes,
             .length_bytes = left_bytes < limit_bytes ? left_bytes : limit_bytes,
-            .data = io->data ? (unsigned char *)io->data + sent_bytes : NULL};
+            .data = io->data ? (unsigned char *)io->data + sent_bytes : NULL,
+            .fua = fua_of(plugin, io)};
         const int error = queue(plugin, &request, at);
         if (error)
             return error;
@@ -308,6 +332,27 @@ static int wait_for_event(struct plugin_device *plugin)
 
 /* ---- requests ---- */
 
+/* Where the host keeps contents, a request finds them as of when it is sent. To
+ * keep what no probe compares would take all memory. 0 or -ENOMEM. */
+static int move_contents(struct plugin_device *plugin, struct io *io)
+{
+    const uint64_t at = io->offset_bytes, length_bytes = io->length_bytes;
+
+    /* What is read is the same every time, also where the plugin ignores it. */
+    if (io->kind == IO_READ)
+        memset(io->data, 0, io->length_bytes);
+    if (!plugin->store || io->kind == IO_FLUSH)
+        return 0;
+    if (io->kind == IO_READ)
+        return io->is_compared
+                   ? store_read(plugin->store, at, length_bytes, io->data)
+                   : 0;
+    if (io->kind == IO_DISCARD || io->is_compared)
+        return store_write(plugin->store, at, length_bytes, io->data);
+    store_spoil(plugin->store, at, length_bytes);
+    return 0;
+}
+
 static int plugin_submit(struct device *device, struct io *io)
 {
     struct plugin_device *plugin = plugin_of(device);
@@ -321,9 +366,9 @@ static int plugin_submit(struct device *device, struct io *io)
         put_in_order(plugin, io);
         return 0;
     }
-    /* What is read is the same every time, also where the plugin ignores it. */
-    if (io->kind == IO_READ)
-        memset(io->data, 0, io->length_bytes);
+    const int unkept = move_contents(plugin, io);
+    if (unkept)
+        return unkept;
     if (has_events(plugin))
         return submit_event(plugin, io);
     if (io->kind != IO_FLUSH || plugin->sends_flush)
@@ -335,7 +380,7 @@ static int plugin_submit(struct device *device, struct io *io)
             sent_bytes += part_bytes;
             count++;
         } while (sent_bytes < io->length_bytes);
-    if (io->fua && io->kind == IO_WRITE && plugin->sends_flush)
+    if (needs_flush(plugin, io))
         flush_behind(plugin, io);
     if (plugin->child.has_ended) {
         io->error = -ECONNRESET;
@@ -426,6 +471,7 @@ static void plugin_close(struct device *device)
     free(plugin->pending);
     free(plugin->slots);
     free(plugin->waiting);
+    store_destroy(plugin->store);
     free(plugin);
 }
 
@@ -457,7 +503,7 @@ static void fill_info(struct plugin_device *plugin, const char *spec)
         .request_limit_bytes = limit_bytes / block_bytes * block_bytes,
         .virtual_disk = true,
         .virtual_clock = true,
-        .forgets = !geometry->keeps_contents,
+        .forgets = geometry->keeps_contents == SSDPROBE_PLUGIN_FORGETS,
         .engine = "virtual time",
     };
     if (geometry->has_no_cache)
@@ -485,8 +531,9 @@ int device_plugin_open(const char *spec, const struct device_options *options,
     if (strlen(spec) > longest) {
         error = fault_set(why, FAULT_USAGE, -ENAMETOOLONG,
                           "A plugin's file and settings may have %zu "
-                          "characters, and '%.100s...' has %zu: change to the "
-                          "folder of the file, and use its name alone.",
+                          "characters, and '%.100s...' has %zu: put the "
+                          "settings into a file (plugin:FILE.so,@SETTINGS), or "
+                          "change to the folder of the files.",
                           longest, spec, strlen(spec));
         goto free_plugin;
     }
@@ -502,6 +549,15 @@ int device_plugin_open(const char *spec, const struct device_options *options,
     error = child_begin(&plugin->child, spec, why);
     if (error)
         goto free_pending;
+    if (plugin->child.geometry.keeps_contents == SSDPROBE_PLUGIN_HOST_KEEPS &&
+        store_create(plugin->child.geometry.capacity_bytes, false,
+                     &plugin->store)) {
+        child_end(&plugin->child);
+        error = fault_set(why, FAULT_OPEN, -ENOMEM,
+                          "No memory for the contents of a plugin's drive of "
+                          "that capacity.");
+        goto free_pending;
+    }
     plugin->device.ops = &plugin_ops;
     plugin->sends_flush = options->write && options->flush != FLUSH_NONE &&
                           !plugin->child.geometry.has_no_cache;

@@ -8,10 +8,13 @@
 /*
  * A drive of your own to probe: `ssdprobe plugin:FILE.so[,key=value...]` loads
  * a shared object, of C or C++, that defines the symbol `ssdprobe_plugin`, a
- * struct of a few functions. The drive lives in virtual time: each call passes
- * the time, the drive computes when a request is done, and it never waits.
+ * struct of a few functions. `,@SETTINGS` names a file with a line key=value
+ * for each, as many and as long as it takes. The drive lives in virtual time:
+ * each call passes the time, the drive computes when a request is done, and it
+ * never waits.
  *
- * This header needs nothing else of ssdprobe. An example is disk_plugin.c:
+ * This header needs nothing else of ssdprobe. Examples are disk_plugin.c and
+ * event_plugin.cpp:
  *
  *     cc -shared -fPIC $(pkg-config --cflags libssdprobe) disk_plugin.c \
  *         -o disk.so -lm
@@ -45,6 +48,14 @@ struct ssdprobe_plugin_setting {
     const char *key, *value; /* never NULL; the host's */
 };
 
+enum ssdprobe_plugin_contents {
+    SSDPROBE_PLUGIN_FORGETS = 0,   /* only times matter */
+    SSDPROBE_PLUGIN_KEEPS = 1,     /* the drive keeps it */
+    SSDPROBE_PLUGIN_HOST_KEEPS = 2 /* the host does, at its own addresses, for a
+                                      drive that keeps only times; discarded
+                                      data is zeros, as is all at first */
+};
+
 /* What the drive says of itself. The host has set all to 0. */
 struct ssdprobe_plugin_geometry {
     char model[64];          /* a name, for reports only; may stay empty */
@@ -53,15 +64,16 @@ struct ssdprobe_plugin_geometry {
     /* The host sends larger requests in parts of this size, all at one time. At
      * least block_bytes, rounded down to a multiple of it; 0: no limit. */
     uint32_t request_limit_bytes;
-    /* 1: what is read is what was written last (`data` of a request), so that
-     * questions about contents can be asked; 0: only times matter. */
-    uint32_t keeps_contents;
+    /* Is what is read what was written last (`data` of a request), so that
+     * questions about contents can be asked? */
+    uint32_t keeps_contents; /* enum ssdprobe_plugin_contents */
     /* What the drive does not have or do: 1 for each. */
     uint32_t has_no_cache; /* all that is written is safe: no flush comes */
     uint32_t no_discard;   /* no discard comes */
     /* With `submit`: most requests that it takes at a time, parts and flushes
      * among them; the host keeps the others back. 0: any number. */
     uint32_t queue_depth_count;
+    uint32_t has_fua; /* writes come with `fua`; 0: a flush behind them */
 };
 
 struct ssdprobe_plugin_request {
@@ -75,6 +87,7 @@ struct ssdprobe_plugin_request {
      * is read, which is zeros until then. NULL for a flush or a discard. Most
      * drives ignore it: only times matter. */
     void *data;
+    uint32_t fua; /* 1, of a write where `has_fua`: done when it is safe */
 };
 
 /* A request that was submitted is done. */

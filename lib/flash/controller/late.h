@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/flash/contents/store.h"
+#include "lib/base/contents/store.h"
 
 /*
  * The pages of 4 KiB that were written last, of a counterfeit drive that can

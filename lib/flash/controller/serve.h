@@ -22,7 +22,7 @@
 #include "lib/flash/controller/map_cache.h"
 #include "lib/flash/controller/read_buffer.h"
 #include "lib/flash/controller/scheduler.h"
-#include "lib/flash/contents/store.h"
+#include "lib/base/contents/store.h"
 #include "lib/flash/nand/under_way.h"
 #include "lib/flash/controller/working.h"
 #include "lib/flash/controller/write_buffer.h"

@@ -9,7 +9,7 @@
 #include "lib/base/random.h"
 #include "lib/flash/drive/drive.h"
 #include "lib/flash/request/request.h"
-#include "lib/flash/contents/store.h"
+#include "lib/base/contents/store.h"
 
 /*
  * What a drive does that it should not, seeded: errors, a flush that lies, a

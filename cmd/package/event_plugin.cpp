@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An event-driven simulator as a plugin, in C++: dies that serve one request
-// after the other, each for a time, and a queue of events. It learns when a
-// request is done only when the event comes.
+/*
+ * An event-driven simulator as a plugin, in C++: dies that serve one request
+ * after the other, each for a time, and a queue of events. It learns when a
+ * request is done only when the event comes.
+ *
+ *     c++ -shared -fPIC $(pkg-config --cflags libssdprobe) event_plugin.cpp \
+ *         -o event.so
+ *     ssdprobe plugin:./event.so,depth=32
+ */
 #include <deque>
 #include <functional>
 #include <queue>
@@ -61,6 +67,7 @@ static int drive_open(const ssdprobe_plugin_setting *settings, size_t count,
             geometry->queue_depth_count =
                 static_cast<uint32_t>(std::stoul(settings[i].value));
     geometry->has_no_cache = geometry->no_discard = 1;
+    geometry->keeps_contents = SSDPROBE_PLUGIN_HOST_KEEPS;
     *drive = new Simulator;
     return 0;
 }

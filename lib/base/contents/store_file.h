@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_FLASH_STORE_FILE_H
-#define SSDPROBE_FLASH_STORE_FILE_H
+#ifndef SSDPROBE_BASE_STORE_FILE_H
+#define SSDPROBE_BASE_STORE_FILE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/contents/store_file.h"
+#include "lib/base/contents/store_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

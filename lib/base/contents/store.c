@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/contents/store.h"
+#include "lib/base/contents/store.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/flash/contents/store_file.h"
+#include "lib/base/contents/store_file.h"
 
 enum { PAGE_BYTES = 4096, CHUNK_PAGES = 512 };
 
