@@ -177,6 +177,28 @@ START_TEST(a_partition_within_an_erase_unit_is_named)
 }
 END_TEST
 
+START_TEST(a_format_that_is_rated_better_is_advised)
+{
+    struct device_info disk = device;
+
+    disk.declared[0] = (struct device_declared){.name = "better_lba_format",
+                                                .source = DECLARED_FORMAT "3",
+                                                .bytes = 4 * KIB};
+    disk.declared_count = 1;
+    advice_make(&findings, &disk, &list);
+    ck_assert_ptr_null(of_topic("LBA format")); /* what it writes at once? */
+    found("clustered_page", value_integer(16 * KIB));
+    advice_make(&findings, &disk, &list);
+    ck_assert_ptr_nonnull(of_topic("LBA format"));
+    ck_assert_str_eq(of_topic("LBA format")->command,
+                     "nvme format --lbaf=3 DEVICE");
+    ck_assert_ptr_nonnull(strstr(of_topic("LBA format")->text, "4 KiB"));
+    disk.logical_block_bytes = 4 * KIB;
+    advice_make(&findings, &disk, &list);
+    ck_assert_ptr_null(of_topic("LBA format"));
+}
+END_TEST
+
 START_TEST(a_size_of_no_unit_is_bogus)
 {
     struct device_info disk = device;
@@ -208,6 +230,7 @@ int main(void)
     tcase_add_test(cases, of_a_bad_drive_that_keeps_nothing_no_part_is_used);
     tcase_add_test(cases, a_genuine_drive_is_not_returned);
     tcase_add_test(cases, a_partition_within_an_erase_unit_is_named);
+    tcase_add_test(cases, a_format_that_is_rated_better_is_advised);
     tcase_add_test(cases, a_size_of_no_unit_is_bogus);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

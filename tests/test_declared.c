@@ -107,6 +107,29 @@ START_TEST(nvme_counts_blocks_from_nought_and_only_where_it_says_so)
 }
 END_TEST
 
+/* Blocks of 512 B, good, are in use; with metadata, best; of 4 KiB, better. */
+START_TEST(nvme_rates_its_formats)
+{
+    struct device_info info = {.declared_count = 0};
+    uint8_t data[4096] = {0};
+    static const uint8_t formats[] = {0, 0, 9, 2, 8, 0, 9, 0, 0, 0, 12, 1};
+
+    memcpy(data + 128, formats, sizeof(formats));
+    data[25] = 2;
+    declared_nvme_namespace(data, 512, &info);
+    ck_assert_uint_eq(declared(&info, "better_lba_format"), 4096);
+    ck_assert_str_eq(info.declared[0].source, "LBA format 2");
+    info.declared_count = 0;
+    data[26] = 2; /* it is in use */
+    declared_nvme_namespace(data, 4096, &info);
+    ck_assert_uint_eq(info.declared_count, 0);
+    data[26] = 0;
+    data[25] = 1; /* it is not there */
+    declared_nvme_namespace(data, 512, &info);
+    ck_assert_uint_eq(info.declared_count, 0);
+}
+END_TEST
+
 START_TEST(what_speaks_of_a_parameter_stands_beside_it)
 {
     struct device_info info = {.declared_count = 0};
@@ -153,6 +176,7 @@ int main(void)
                         sizeof(units) / sizeof(units[0]));
     tcase_add_test(cases,
                    nvme_counts_blocks_from_nought_and_only_where_it_says_so);
+    tcase_add_test(cases, nvme_rates_its_formats);
     tcase_add_test(cases, what_speaks_of_a_parameter_stands_beside_it);
     tcase_add_test(cases, secrets_are_hidden_wherever_they_are);
     return suite_run(suite);

@@ -74,6 +74,7 @@ struct device_declared {
 };
 enum { DECLARED_MAX = 24 };
 #define DECLARED_PARTITIONS "partitions"
+#define DECLARED_FORMAT "LBA format " /* and its number */
 
 /* How a disk hangs on USB; empty or 0 where it does not. */
 struct device_usb {

@@ -217,6 +217,7 @@ static const struct {
     {"clustered_page", "minimum_io_size"},
     {"clustered_page", "preferred_write_granularity"},
     {"clustered_page", "preferred_write_alignment"},
+    {"clustered_page", "better_lba_format"},
     {"clustered_block", "discard_granularity"},
     {"clustered_block", "preferred_discard_granularity"},
     {"clustered_block", "erase_size"},

@@ -15,10 +15,14 @@ enum {
     NVME_IDENTIFY_BYTES = 4096,
     NVME_FEATURES = 24, /* bytes of the data from here on */
     NVME_HAS_PREFERRED = 1 << 4,
+    NVME_FORMATS_LAST = 25,
+    NVME_FORMAT_USED = 26,
     NVME_NPWG = 64,
     NVME_NPWA = 66,
     NVME_NPDG = 68,
     NVME_NOWS = 72,
+    NVME_FORMATS = 128,
+    NVME_FORMATS_MAX = 64,
     SD_STATUS_DIGITS = 128,
     SD_STATUS_AU_DIGIT = 20 /* bits 431 to 428 of 512 */
 };
@@ -82,6 +86,32 @@ void declared_partition(const char *name, uint64_t offset_bytes,
         declare(info, text, DECLARED_PARTITIONS, offset_bytes);
 }
 
+/* The format of logical blocks that the drive rates best, where it rates it
+ * better than the one in use. Those with metadata are for other hosts. */
+static void declare_format(const uint8_t data[], struct device_info *info)
+{
+    const uint8_t used = data[NVME_FORMAT_USED];
+    const unsigned used_index = (used & 15u) | (used >> 1 & 0x30u);
+    unsigned best = used_index;
+    char source[sizeof(info->declared[0].source)];
+
+    for (unsigned i = 0; i <= data[NVME_FORMATS_LAST] && i < NVME_FORMATS_MAX;
+         i++) {
+        const uint8_t *format = data + NVME_FORMATS + 4 * i;
+        const bool is_plain = format[0] == 0 && format[1] == 0 &&
+                              format[2] >= 9 && format[2] <= 16;
+        /* Relative performance: 0 is the best. */
+        if (is_plain &&
+            (format[3] & 3) < (data[NVME_FORMATS + 4 * best + 3] & 3))
+            best = i;
+    }
+    if (best == used_index)
+        return;
+    snprintf(source, sizeof(source), DECLARED_FORMAT "%u", best);
+    declare(info, "better_lba_format", source,
+            UINT64_C(1) << data[NVME_FORMATS + 4 * best + 2]);
+}
+
 void declared_nvme_namespace(const uint8_t data[], uint32_t block_bytes,
                              struct device_info *info)
 {
@@ -93,6 +123,7 @@ void declared_nvme_namespace(const uint8_t data[], uint32_t block_bytes,
                 {"preferred_discard_granularity", NVME_NPDG},
                 {"optimal_write_size", NVME_NOWS}};
 
+    declare_format(data, info);
     if (!(data[NVME_FEATURES] & NVME_HAS_PREFERRED))
         return;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -23,7 +23,8 @@ void declared_partition(const char *name, uint64_t offset_bytes,
 
 /* Appends the preferred granularities of an NVMe namespace, asked of the drive
  * by IDENTIFY (NVM Command Set Specification, "Identify Namespace": NPWG, NPWA,
- * NOWS, NPDG). Nothing where the disk is not an NVMe drive. */
+ * NOWS, NPDG), and its LBA format that performs better than the one in use.
+ * Nothing where the disk is not an NVMe drive. */
 void declared_nvme(int fd, struct device_info *info);
 
 /* The same from the data of IDENTIFY, 4096 bytes. */

@@ -13,7 +13,7 @@
 struct amounts {
     uint64_t unit, page, node, extent, offset, section, cluster, swap;
     uint64_t reads_bytes, reads, writes_bytes, writes; /* a second */
-    uint64_t swap_log2;
+    uint64_t swap_log2, lba, lba_number, sector;
     uint64_t length, capacity; /* of a partition; of the drive */
     bool rewrites;             /* a part of a page costs a read of the rest */
     const char *rate_from;
@@ -63,6 +63,11 @@ static bool fits_btrfs(const struct amounts *is)
            is->page <= 64 * KIB && is->length >= 256 * MIB;
 }
 
+static bool fits_format(const struct amounts *is)
+{
+    return is->lba > is->sector && is->page >= is->lba;
+}
+
 static bool fits_swap(const struct amounts *is)
 {
     return is->swap > 0;
@@ -90,6 +95,14 @@ static const struct recipe {
     const char *from[ADVICE_FROM_MAX];
     const char *brief, *text, *command;
 } recipes[] = {
+    {"LBA format",
+     fits_format,
+     {"page"},
+     "format to blocks of {lba}, which the drive rates better",
+     "The drive rates blocks of {lba} better than those in use, and no part of "
+     "its write unit of {page} is then written alone. The cost: the command "
+     "erases the drive, and old systems do not boot from such blocks.",
+     "nvme format --lbaf={lba_number/1} DEVICE"},
     {"XFS",
      fits_xfs,
      {"unit"},
@@ -182,6 +195,8 @@ static uint64_t amount_of(const struct amounts *is, const char *name,
                  {"cluster", is->cluster},
                  {"swap", is->swap},
                  {"swap_log2", is->swap_log2},
+                 {"lba", is->lba},
+                 {"lba_number", is->lba_number},
                  {"reads", is->reads},
                  {"writes", is->writes},
                  {"reads_bytes", is->reads_bytes},
@@ -246,6 +261,18 @@ static void find_rates(const struct findings *findings, struct amounts *is)
     is->writes_bytes = advice_value(findings, is->rate_from);
 }
 
+static void find_format(const struct device_info *device, struct amounts *is)
+{
+    const size_t length = strlen(DECLARED_FORMAT);
+
+    for (size_t i = 0; device && i < device->declared_count; i++) {
+        const struct device_declared *row = &device->declared[i];
+        if (strncmp(row->source, DECLARED_FORMAT, length) == 0 &&
+            sscanf(row->source + length, "%" SCNu64, &is->lba_number) == 1)
+            is->lba = row->bytes;
+    }
+}
+
 void advise_recipes(const struct findings *findings,
                     const struct device_info *device, struct advice_list *list)
 {
@@ -270,6 +297,8 @@ void advise_recipes(const struct findings *findings,
         is.cluster = smaller_of(
             larger_of(is.page & (~is.page + 1), cluster_bytes), is.unit);
     }
+    is.sector = base.sector_bytes;
+    find_format(device, &is);
     find_swap(findings, &is);
     find_rates(findings, &is);
     for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
