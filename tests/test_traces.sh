@@ -86,6 +86,21 @@ check "and what has no counterpart" counted zones_left_out 1 \
     "$traces/blkparse.txt"
 check "a device above another one" counted stacked_left_out 1 \
     "$traces/blkparse-stacked.txt"
+# Device mapper above device mapper, which share a major number.
+sed -e '1s/^253,0/253,2/; 1p; 1s/.*/  253,0 1 4 0.000000500 900 A WS 4096 + 8 <- (253,2) 2048\n253,0 1 5 0.000000700 900 Q WS 4096 + 8 [fio]/' \
+    "$traces/blkparse-stacked.txt" >two-levels
+check "two devices above each other, and a disk" \
+    reads_as "write 3145728 4096 0;" two-levels
+check "two of three lines are left out" counted stacked_left_out 2 two-levels
+# A partition is no device above: old kernels name its disk, new ones itself.
+for line in '8,16 1 2 0.000001000 900 A WS 6144 + 8 <- (8,17) 4096
+8,16' '8,17 1 2 0.000001000 900 A WS 6144 + 8 <- (8,17) 4096
+8,17'; do
+    printf '%s 1 3 0.000002000 900 Q WS 6144 + 8 [fio]\n' "$line" >partition
+    check "a partition of ${line:0:4}" reads_as "write 3145728 4096 0;" \
+        partition
+    check "which is left out nowhere" counted stacked_left_out 0 partition
+done
 check "two disks of two hosts" counted devices 2 "$traces/msr.csv"
 check "one of them" reads_as "write 10737418240 4096 0;" "$traces/msr.csv" \
     --device=prn,0

@@ -114,8 +114,9 @@ static bool parse_place(const char *line, const struct trace_state *state,
 /* ---- where it is seen ---- */
 
 /* A request that a device passes on is seen again on the one below: of both
- * only that one counts. A partition is passed on within its own disk. "8,16 A
- * WS 2048 + 8 <- (253,0) 0": 253,0 is above. */
+ * only that one counts. "8,16 A WS 2048 + 8 <- (253,0) 0": 253,0 is above. A
+ * partition is passed on likewise, but a request to it is seen once: on its
+ * disk, or, by newer kernels, on the partition that is passed on to itself. */
 static void note_remap(const char *line, const char *device,
                        struct trace_state *state)
 {
@@ -126,10 +127,11 @@ static void note_remap(const char *line, const char *device,
         return;
     from += strlen("<- (");
     size_t length = strcspn(from, ")");
-    size_t major = strcspn(device, ",") + 1;
-    if (length >= sizeof(above) || strncmp(from, device, major) == 0)
+    if (length >= sizeof(above))
         return;
     snprintf(above, sizeof(above), "%.*s", (int)length, from);
+    if (strcmp(above, device) == 0)
+        return;
     uint64_t hash = random_hash(above);
     for (size_t i = 0; i < state->stacked_count; i++)
         if (state->stacked[i] == hash)
