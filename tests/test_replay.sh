@@ -301,6 +301,11 @@ read -r ten_s ten_kib < <(cost "$work/tenfold.spc")
 printf 'once %s s %s KiB, ten times %s s %s KiB\n' "$once_s" "$once_kib" \
     "$ten_s" "$ten_kib"
 check 'no more memory' test $((ten_kib * 100)) -le $((once_kib * 110))
+gzip -k "$work/once.spc" "$work/tenfold.spc"
+read -r _ once_kib < <(cost "$work/once.spc.gz")
+read -r _ ten_kib < <(cost "$work/tenfold.spc.gz")
+check 'nor where it is compressed' test \
+    $((ten_kib * 100)) -le $((once_kib * 110))
 check 'ten times as long' awk -v once="$once_s" -v ten="$ten_s" \
     'BEGIN { exit !(ten < 15 * once + 0.2) }'
 

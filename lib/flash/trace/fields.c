@@ -4,14 +4,28 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Fields are short: a call for each would take longer than to look at it. */
+static bool is_blank(char letter)
+{
+    return letter == ' ' || letter == '\t';
+}
+
+static bool is_digit(char letter)
+{
+    return letter >= '0' && letter <= '9';
+}
+
 bool next_field(const char **at, char separator, char field[FIELD_MAX_BYTES])
 {
-    const char *begin = *at + strspn(*at, " \t"), *end;
+    const char *begin = *at, *end;
 
+    while (is_blank(*begin))
+        begin++;
     if (!*begin)
         return false;
     if (separator == ' ') {
-        end = begin + strcspn(begin, " \t");
+        for (end = begin; *end && !is_blank(*end);)
+            end++;
         *at = end;
     } else {
         end = strchr(begin, separator);
@@ -34,7 +48,7 @@ bool to_number(const char *text, unsigned base, uint64_t *number)
 
     if (!*text)
         return false;
-    for (unsigned i = 0; base == 10 && i < 18 && isdigit((unsigned char)*text);
+    for (unsigned i = 0; base == 10 && i < 18 && is_digit(*text);
          i++) /* as many fit */
         value = value * 10 + (uint64_t)(*text++ - '0');
     for (; *text; text++) {
@@ -63,7 +77,7 @@ bool to_time(const char *text, uint64_t unit_ns, uint64_t *ns,
     uint64_t whole = 0, scale_ns = unit_ns;
 
     *digits_count = 0;
-    for (; isdigit((unsigned char)*text); text++) {
+    for (; is_digit(*text); text++) {
         if (whole > UINT64_MAX / 11)
             return false;
         whole = whole * 10 + (uint64_t)(*text - '0');
@@ -75,7 +89,7 @@ bool to_time(const char *text, uint64_t unit_ns, uint64_t *ns,
     *ns = whole * unit_ns;
     if (*text == '.')
         text++;
-    for (; isdigit((unsigned char)*text); text++) {
+    for (; is_digit(*text); text++) {
         scale_ns /= 10;
         *ns += (uint64_t)(*text - '0') * scale_ns;
         ++*digits_count;
