@@ -54,6 +54,10 @@ lib/flash/ftl/mapping_log.c|s/if (\*place == place_of(map, log, slot))/if (true)
 lib/flash/ftl/mapping_log.c|s/logical_of(map, slot ? log->unit_of_slot\[0\] : unit))/logical_of(map, unit))/|test_flash_logs|
 lib/flash/ftl/mapping_log.c|s/log->set != set)/false)/|test_flash_logs|
 lib/flash/ftl/mapping_striped.c|s/clean_one(map, i, from_ns)/clean_one(map, 0, from_ns)/|test_flash_interleave|
+lib/report/advice/recipes.c|s/is->page >= is->lba/true/|test_advised|
+lib/device/plugin/plugin.c|s/!plugin->child.geometry.has_fua;/true;/|test_plugin|
+lib/device/plugin/plugin.c|s/    store_spoil(plugin->store, at, length_bytes);/    (void)at;/|test_plugin|
+lib/device/identity/declared.c|s/format\[0\] == 0 \&\&/true \&\&/|test_declared|
 lib/flash/ftl/victim_greedy.c|s/ledger->lowest_valid++;/ledger->lowest_valid += 64;/|test_flash_cleaning|
 lib/flash/controller/write_cache.c|s/read_buffer_drop(cache->first, \*evicted);//|test_flash|
 lib/flash/controller/write_cache.c|s/read_buffer_insert(cache->second, unit);/read_buffer_drop(cache->second, unit);/|test_flash|

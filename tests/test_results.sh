@@ -62,7 +62,7 @@ while IFS='|' read -r file wanted; do
             "$3" ]]' _ "$ssdprobe" "$results/$file" \
         "$(grep -o ';' <<<"$wanted" | wc -l)"
 done <<'END'
-fio-980pro-4k-1.json|random_read=54017@0.9;nand_type=?;
+fio-980pro-4k-1.json|random_read=54017@0.9;nand_type=TLC@0.75;
 fio-980pro-4k-8.json|random_read_rate=?>=95526;
 fio-980pro-4k-128.json|random_read_rate=373014@0.9;
 fio-sync.json|fua_time=884243@0.9;
@@ -156,7 +156,7 @@ fio-sync.json|s/"lat_ns": /"old_ns": /|fua_time=887018@0.9;
 END
 { echo 'fio: a warning' && cat "$results"/fio-980pro-4k-{1,8,64,128}.json; } >all
 check "documents behind each other" says \
-    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
+    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=TLC@0.75;' \
     all
 
 ## Damaged results.
@@ -213,13 +213,13 @@ check "nor are results, which are read from there likewise" bash -c \
 
 ## A set of files is one drive.
 check "depths together have a plateau" says \
-    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
+    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=TLC@0.75;' \
     "$results"/fio-980pro-4k-{1,8,64,128}.json
 mkdir folder
 cp "$results"/fio-980pro-4k-* folder
 echo x >folder/LICENSE
 check "as has a folder" says \
-    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=?;' \
+    'random_read_rate=373014@0.9;read_parallelism=64@0.9;random_read=54017@0.9;nand_type=TLC@0.75;' \
     folder
 check "what else is in it is counted" notes '1 of 5 files in folder are no' \
     folder
@@ -229,6 +229,27 @@ check "other devices among them are said" bash -c \
     "$ssdprobe" "$results/fio-980pro-4k-1.json"
 mkdir nothing
 check "a folder without results" refused 'holds no result of a tool' nothing
+# Kinds of pages, as often as a cell of so many bits has them; a cache before them,
+# as an 860 PRO's; what noise blurs, and what the percentiles do not tell.
+while IFS='|' read -r wanted times; do
+    jq --arg times "$times" '.jobs[0].read.clat_ns.percentile = ([
+        ["1", "5", "10", "20", "30", "40", "50", "60", "70", "80", "90", "95",
+        "99"], ($times | split(" ") | map(tonumber * 1000))] | transpose |
+        map(select(.[1] > 0) | {(.[0] + ".000000"): .[1]}) | add)' \
+        "$results/fio-980pro-4k-1.json" >pages
+    check "times of $times us: ${wanted:-no kind of cell}" says \
+        "random_read=54017@0.9;$wanted" pages
+done <<'END'
+nand_type=MLC@0.75;|48 53 90 90 91 93 95 106 107 108 109 110 112
+nand_type=TLC@0.75;|60 60 60 60 61 61 61 61 70 70 71 71 71
+nand_type=TLC@0.75;|60 60 60 61 61 70 70 70 80 80 81 81 81
+nand_type=QLC@0.75;|60 60 60 61 70 70 80 80 80 90 91 91 91
+nand_type=QLC@0.75;|60 60 60 60 61 61 61 61 61 70 71 71 71
+|60 60 60 70 70 70 71 71 71 71 72 72 72
+|60 60 60 61 61 61 61 62 62 63 63 64 66
+|60 0 0 0 60 0 61 0 0 70 71 0 71
+|30 30 60 64 68 73 78 83 88 94 100 106 120
+END
 # Two kinds of reads of a 980 PRO, as anyone can see in its percentiles.
 check "modes of latency" bash -c '"$1" infer -v "$2" | tr -s "\n " " " |
     grep -q "about 30 % take 20.4 us to 25.5 us and the others take 59.1 us"' _ \
