@@ -278,6 +278,11 @@ check "documents of both say the same" bash -c \
     'for i in folder slow; do "$1" infer --json=$i.json $i || exit; done
     cmp <("$1" diff folder slow) <("$1" diff folder.json slow.json)' _ \
     "$ssdprobe"
+"$ssdprobe" infer --json=fake.json "$results/h2testw-fake.txt" >out 2>&1
+check "a document that quotes a tool is no output of it" bash -c \
+    '"$1" diff fake.json "$2" >out 2>&1 && [[ $(grep -c " same$" out) == 4 ]] &&
+        cat out && ! grep -q "holds no result" out' _ \
+    "$ssdprobe" "$results/h2testw-fake.txt"
 check "what could not be read is said there, too" bash -c \
     '"$1" diff folder slow 2>&1 | grep -q "1 of 5 files in folder are no"' _ \
     "$ssdprobe"
