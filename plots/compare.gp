@@ -53,6 +53,17 @@ if (kind eq "queue-depth") {
     }
     x_scale = "depth"; x_label = "queue depth"
 }
+if (kind eq "matrix") {
+    said = "Random requests by queue depth"
+    below = "rate of reads of 4 KiB, and dashed that of writes"
+    do for [i=1:2] {
+        line_of_run[i] = matrix_series(file[i], "read", "4096")
+        if (any(matrix_series(file[i], "write", "4096"))) { dashed_of_run[i] = matrix_series(file[i], "write", "4096") }
+    }
+    x_scale = "depth"; x_label = "queue depth"
+    y_scale = "rate"; y_label = "MB/s"
+    y_text(y) = sprintf("%.3g MB/s", y)
+}
 if (kind eq "interference") {
     said = "Reads beside writes"
     below = "median of reads of 4 KiB, beside writes of 128 KiB"
@@ -94,7 +105,7 @@ eval y_named(y_label)
 if (x_scale eq "depth") {
     set logscale x 2
     set xrange [STATS_min_x/1.3:STATS_max_x*1.3]
-    set xtics (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    set xtics (1, 2, 4, 8, 16, 32, 64, 128, 256, "1024" 1024, "4096" 4096)
     x_text(x) = sprintf("QD %d", x)
 } else { if (x_scale eq "beside") {
     set xrange [-0.5:3.5]

@@ -5,8 +5,9 @@
 # A row: results, number, "matrix", read or write, bytes, depth, bytes a second.
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# The most at each depth; sizes with a line, which takes two depths.
-series(operation, bytes) = sprintf("awk -F, '$3==\"matrix\" && $4==\"%s\" && $5==\"%s\" && $7 > most[$6] { most[$6]=$7 } END { for (d in most) print d, most[d]/1e6 }' %s | sort -g", operation, bytes, samples)
+load system(sprintf("dirname '%s'", ARG0))."/series.gp"
+series(operation, bytes) = matrix_series(samples, operation, bytes)
+# Those with a line, which takes two depths.
 sizes(operation) = system(sprintf("awk -F, '$3==\"matrix\" && $4==\"%s\" && !seen[$5 \" \" $6]++ && ++depths[$5]==2 { print $5 }' %s | sort -g | tr '\\n' ' '", operation, samples))
 reads = sizes("read"); writes = sizes("write")
 if (!words(reads) && !words(writes)) { eval nothing }

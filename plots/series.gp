@@ -27,6 +27,10 @@ iops_series(file) = sprintf("awk -F, '$3==\"throughput\" && $5 ~ /^(random|doubl
 key=$4 \" \" $5 \" \" $6; if (key != last) { last=key; n=0 } \
 if (++n > $14 + 1) { t[$14]+=$10-at; c[$14]++ } at=$10 } END { for (d in t) if (t[d] > 0) print d, c[d]*1e9/t[d] }' %s | sort -g", file)
 
+# Of other tools' results: queue depth, the most MB a second of requests of so many
+# bytes; `operation`: read or write.
+matrix_series(file, operation, bytes) = sprintf("awk -F, '$3==\"matrix\" && $4==\"%s\" && $5==\"%s\" && $7 > most[$6] { most[$6]=$7 } END { for (d in most) print d, most[d]/1e6 }' %s | sort -g", operation, bytes, file)
+
 # Requests over their size, a write with its flush: KiB, ms. `name`: read or write.
 size_series(file, name) = sprintf("awk -F, '$3==\"large-request\" && ($4==\"section-4-4-%s\" && $5 ~ /^s/ || $5 ~ /^%s-/) { \
 if ($5 ~ /^s/) { print $9/1024, ($11-$10)/1e6; next } \

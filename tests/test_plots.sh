@@ -161,7 +161,7 @@ for kind in "${kinds[@]}"; do
     done
 done
 echo "$drawn figures" >said
-((drawn >= 10 && ${#kinds[@]} == 6))
+((drawn >= 10 && ${#kinds[@]} == 7))
 verdict $? "most kinds are there of each pair: $drawn"
 cp ssd-a.csv same.csv
 both_of throughput ssd-a same "$(printf 'n%.0s' {1..64})" same >said

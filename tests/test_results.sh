@@ -306,6 +306,10 @@ drawn()
 }
 if command -v gnuplot >/dev/null; then
     check "each size has a line in the figure" drawn 4 16 64
+    check "a page of two has a line for each" bash -c \
+        '"$1" diff folder slow --output=page.html >out 2>&1 &&
+            grep -q "<svg" page.html && grep -q "Random requests by" page.html &&
+            ! grep -q "no figures" out page.html' _ "$ssdprobe"
     rm folder/16384-{8,64}.json
     check "but for one of which one depth was tried" drawn 4 64
     check "figures in files are no results" says "$(findings_of folder)" folder

@@ -79,23 +79,32 @@ static int check_samples(const char *path, struct fault *why)
 /* Documents alone can be compared, but have nothing to draw. */
 static int draw(struct diff *diff, char *const operands[], struct fault *why)
 {
+    const bool is_result[] = {!diff->first.document, !diff->second.document};
+    struct fault *missing = &diff->figures.missing;
     char names[2][COMPARE_NAME_BYTES], samples[2][PATH_MAX];
-    int error = 0;
+    struct findings *findings = calloc(1, sizeof(*findings));
+    FILE *matrix[2] = {NULL, NULL};
+    int error = findings ? 0 : -ENOMEM;
 
     compare_names(&diff->comparison, names);
-    for (size_t i = 0; i < 2; i++)
-        if (access(run_dir_samples(operands[i], samples[i]), F_OK) != 0) {
-            fault_set(&diff->figures.missing, FAULT_OPEN, -ENOENT,
+    for (size_t i = 0; i < 2 && !error; i++)
+        if (is_result[i])
+            error = run_read_matrix(operands[i], findings, &matrix[i],
+                                    samples[i], why);
+        else if (access(run_dir_samples(operands[i], samples[i]), F_OK) != 0)
+            fault_set(missing, FAULT_OPEN, -ENOENT,
                       "There are no figures: %.200s is no run directory with "
                       "samples",
                       operands[i]);
-            return 0;
-        }
-    for (size_t i = 0; i < 2 && !error; i++)
-        error = check_samples(samples[i], why);
-    if (!error)
+        else
+            error = check_samples(samples[i], why);
+    if (!error && missing->kind == FAULT_NONE)
         figures_draw_both(&diff->figures, samples,
                           (const char *const[]){names[0], names[1]});
+    for (size_t i = 0; i < 2; i++)
+        if (matrix[i])
+            fclose(matrix[i]);
+    free(findings);
     return error;
 }
 

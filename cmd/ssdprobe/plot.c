@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "cmd/ssdprobe/console/commands.h"
@@ -15,7 +14,6 @@
 #include "cmd/ssdprobe/pages/run_read.h"
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/infer/csv/sample_csv.h"
-#include "lib/infer/results/results.h"
 #include "lib/session/keep/run_dir.h"
 
 enum { PATH_SHOWN = 200 };
@@ -164,30 +162,6 @@ static int draw(struct plot *plot, const char *suffix)
     return error;
 }
 
-/* Results of other tools: what they say of several depths, in memory. */
-static int take_results(struct plot *plot, const char *operand)
-{
-    struct results results = {.points = NULL};
-    bool is_result = false;
-    int error = results_read(operand, &results, &is_result, &plot->why);
-
-    if (!error && is_result) {
-        const int file = memfd_create("matrix", MFD_CLOEXEC);
-        plot->matrix = file < 0 ? NULL : fdopen(file, "w");
-        if (!plot->matrix)
-            error = fault_set(&plot->why, FAULT_OPEN, -ENOMEM, "no memory");
-    }
-    if (!error && is_result) {
-        results_infer(&results, &plot->findings);
-        results_put_matrix(&results, plot->matrix);
-        fflush(plot->matrix);
-        snprintf(plot->samples, sizeof(plot->samples), "/proc/self/fd/%d",
-                 fileno(plot->matrix));
-    }
-    results_free(&results);
-    return error;
-}
-
 /* Samples of a run: what follows from them stands in the figures' titles. */
 static int take_samples(struct plot *plot)
 {
@@ -213,7 +187,8 @@ static int plot_all(struct plot *plot, const char *operand)
     int error = name_files(plot, operand);
 
     if (!error && !run_read_is_run(operand))
-        error = take_results(plot, operand);
+        error = run_read_matrix(operand, &plot->findings, &plot->matrix,
+                                plot->samples, &plot->why);
     if (!error && !plot->matrix)
         error = take_samples(plot);
     for (size_t i = 0; kinds[i] && !error; i++)

@@ -39,7 +39,7 @@ bool figure_folds(const struct findings *findings, const char *name)
 
 const char *const figure_compared[] = {
     "sustained-write", "throughput",    "queue-depth", "interference",
-    "steady-state",    "large-request", NULL};
+    "steady-state",    "large-request", "matrix",      NULL};
 
 const struct figure_kind figure_kinds[] = {
     {"sustained-write", "sustained-write", "fast_cache", true},

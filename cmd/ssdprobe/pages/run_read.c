@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <json-c/json.h>
-#include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,6 +105,30 @@ int run_read_any(const char *path, struct run_read *run, struct fault *why)
         return error;
     return is_folder ? run_read_open(path, run, why)
                      : read_document(run, path, why);
+}
+
+int run_read_matrix(const char *path, struct findings *findings, FILE **matrix,
+                    char rows[PATH_MAX], struct fault *why)
+{
+    struct results results = {.points = NULL};
+    bool is_result = false;
+    int error = results_read(path, &results, &is_result, why);
+
+    *matrix = NULL;
+    if (!error && is_result) {
+        const int file = memfd_create("matrix", MFD_CLOEXEC);
+        *matrix = file < 0 ? NULL : fdopen(file, "w");
+        if (!*matrix)
+            error = fault_set(why, FAULT_OPEN, -ENOMEM, "no memory");
+    }
+    if (!error && is_result) {
+        results_infer(&results, findings);
+        results_put_matrix(&results, *matrix);
+        fflush(*matrix);
+        snprintf(rows, PATH_MAX, "/proc/self/fd/%d", fileno(*matrix));
+    }
+    results_free(&results);
+    return error;
 }
 
 void run_read_close(struct run_read *run)

@@ -2,6 +2,9 @@
 #ifndef SSDPROBE_CMD_SSDPROBE_RUN_READ_H
 #define SSDPROBE_CMD_SSDPROBE_RUN_READ_H
 
+#include <limits.h>
+#include <stdio.h>
+
 #include "lib/base/fault.h"
 #include "lib/report/read/read.h"
 #include "lib/session/keep/run_dir.h"
@@ -27,6 +30,12 @@ bool run_read_is_run(const char *path);
 /* The same, of a run directory, of a file that --json wrote, or of results of
  * other tools, in a file or a folder: these have no document. */
 int run_read_any(const char *path, struct run_read *run, struct fault *why);
+
+/* What results of other tools say of several depths: `*matrix` holds it as rows
+ * of plots/matrix.gp, which are read at the path `rows` until the caller closes
+ * it; NULL: they are no results. 0, or -errno with `why`. */
+int run_read_matrix(const char *path, struct findings *findings, FILE **matrix,
+                    char rows[PATH_MAX], struct fault *why);
 
 void run_read_close(struct run_read *run);
 
