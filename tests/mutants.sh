@@ -389,7 +389,6 @@ probes/steady_state/steady.c|s/, state->memory_blocks)/, 0)/|test_steady_state|
 probes/steady_state/steady_state.c|s/hot_least = 1.25/hot_least = 125/|test_steady_state|
 probes/steady_state/steady_state.c|s/added_most = 0.05/added_most = 50/|test_steady_state|
 probes/steady_state/steady_state.c|s/stall_least = 1.5/stall_least = 0/|test_steady_state|
-probes/sustained_write/pauses.c|s/if (far == 0)$/if (far + 1)/|test_sustained_write|
 probes/flush/flush.c|s/work_least = 0.10/work_least = 3.10/|test_probes_trust|flush
 probes/sync_writes/sync_writes.c|s/(uint32_t)(share \* count)/(uint32_t)(2 * share * count)/|test_sync_writes|
 probes/sync_writes/sync_writes.c|s/if (few == 0) {/if (0) {/|test_sync_writes|
