@@ -81,7 +81,7 @@ for link in page.links:
     assert link.startswith("#") and link[1:] in page.ids, link
 assert not re.search(r"url\((?!#|'#)", text), "something is fetched"
 assert len(page.plots) == int(sys.argv[2]), page.plots
-assert all("found" in p or "probably" in p or "absent" in p or "inconclusive" in p
+assert all("found" in p or "probably" in p or "perhaps" in p or "absent" in p or "inconclusive" in p
            for p in page.plots), page.plots
 assert page.headers > 5
 # A card for wide pages, and one for phones; each holds all that it draws.
@@ -363,12 +363,12 @@ done
 ## What was found to 75 % has not the tick of what is certain.
 run nand-type sim:ssd-a --assume=clustered_page=16KiB \
     --assume=clustered_block=4MiB --output-dir=cells >/dev/null 2>&1
-check "a confidence of 75 % is called probable" \
-    grep -q '^Probably SLC (75 %)' cells/report.txt
+check "a confidence of 75 % is stated with perhaps" \
+    grep -q '^Perhaps SLC (75 %)' cells/report.txt
 check "and has another mark in the page" grep -q \
-    'class="verdict likely"><b aria-hidden="true">≈</b>probably' cells/report.html
+    'class="verdict likely"><b aria-hidden="true">≈</b>perhaps' cells/report.html
 check "and another word in the text" \
-    grep -qE '^nand_type .* 75\.0 % *probably$' cells/report.txt
+    grep -qE '^nand_type .* 75\.0 % *perhaps$' cells/report.txt
 run basic,log-list sim:ssd-a --read-only --output-dir=reads >/dev/null 2>&1
 check "what was skipped stands in one line" \
     grep -qE '^Skipped: .*log_list' reads/report.txt

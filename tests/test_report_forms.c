@@ -84,7 +84,7 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
     ck_assert_ptr_null(strstr(text, "S3CR3T"));
     ck_assert_ptr_null(strstr(text, "by-id"));
     ck_assert_ptr_nonnull(strstr(text, "## Example\\|\\*SSD\\*\n"));
-    ck_assert_ptr_nonnull(strstr(text, "| 16 KiB | +-0 | 75.0 % | probably |"));
+    ck_assert_ptr_nonnull(strstr(text, "| 16 KiB | +-0 | 75.0 % | perhaps |"));
     ck_assert_ptr_nonnull(strstr(text, "|  |  |  | inconclusive |"));
     ck_assert_ptr_nonnull(strstr(text, "> **Warning**: the drive ..."));
     ck_assert(strstr(text, "> **Warning**") < strstr(text, "| Parameter"));
@@ -333,13 +333,13 @@ START_TEST(what_is_not_sure_is_not_stated_as_if_it_were)
     found(&findings, "write_buffer", value_integer(255 << 10), 0.95);
     ck_assert_str_eq(
         summary_of(&findings),
-        "A 64 GB drive. Probably writes 13 MB/s (80 %). Erase unit 4 MiB, 1 "
-        "open unit; probably SLC (75 %), write unit 16 KiB (98 %), write "
-        "buffer 255 KiB (95 %).");
+        "A 64 GB drive. Perhaps writes 13 MB/s (80 %). Erase unit 4 MiB, 1 "
+        "open unit; probably write unit 16 KiB (98 %), write buffer 255 KiB "
+        "(95 %); perhaps SLC (75 %).");
     findings.count = 0;
     found(&findings, "nand_type", value_text("SLC"), 0.75);
     ck_assert_str_eq(summary_of(&findings),
-                     "A 64 GB drive. Probably SLC (75 %).");
+                     "A 64 GB drive. Perhaps SLC (75 %).");
 }
 END_TEST
 

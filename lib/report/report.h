@@ -120,6 +120,8 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
 
 /* Found or absent, but with less than report_sure (summary.h). */
 bool report_is_likely(const struct finding *finding);
+/* How that is said: "" from report_sure on, "probably" from 90 %, "perhaps". */
+const char *report_likely(double confidence);
 
 /* "found", and so on; "probably" and "probably absent" below report_sure
  * (summary.h), "assumed" where the user gave the value. */

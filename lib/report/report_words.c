@@ -92,6 +92,16 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
     return text;
 }
 
+/* One in ten such statements is wrong. */
+static const double probably_least = 0.9;
+
+const char *report_likely(double confidence)
+{
+    return confidence >= report_sure      ? ""
+           : confidence >= probably_least ? "probably"
+                                          : "perhaps";
+}
+
 bool report_is_likely(const struct finding *finding)
 {
     return finding->confidence < report_sure && !finding_assumed(finding) &&
@@ -103,9 +113,11 @@ const char *report_verdict(const struct finding *finding)
 {
     if (finding_assumed(finding))
         return "assumed";
+    if (report_is_likely(finding) && finding->verdict == VERDICT_ABSENT)
+        return finding->confidence < probably_least ? "perhaps absent"
+                                                    : "probably absent";
     if (report_is_likely(finding)) /* 75 % is not said as 99.9 % is */
-        return finding->verdict == VERDICT_FOUND ? "probably"
-                                                 : "probably absent";
+        return report_likely(finding->confidence);
     return verdict_name(finding->verdict);
 }
 

@@ -57,9 +57,14 @@ static bool is_sure(const struct finding *finding)
     return finding->confidence >= report_sure;
 }
 
+/* Before what is stated: "", "probably ", "perhaps ". */
 static const char *probably(const struct finding *finding)
 {
-    return is_sure(finding) ? "" : "probably ";
+    const char *word = report_likely(finding->confidence);
+
+    return is_sure(finding)               ? ""
+           : strcmp(word, "perhaps") == 0 ? "perhaps "
+                                          : "probably ";
 }
 
 /* " (75 %)" of what is not sure; whole percents, rounded down. */
@@ -125,7 +130,8 @@ char *report_banner(const struct report *report, bool plain_bytes,
 
     text[0] = '\0';
     if (verdict.confidence < report_sure)
-        snprintf(sure, sizeof(sure), "probably (%d %%) ",
+        snprintf(sure, sizeof(sure), "%s (%d %%) ",
+                 report_likely(verdict.confidence),
                  (int)floor(verdict.confidence * 100 + 1e-9));
     if (verdict.state == DRIVE_BROKEN && verdict.bad_places)
         snprintf(
@@ -193,7 +199,7 @@ static void add_drive(struct sentence *sentence,
     if (verdict.state == DRIVE_OK && verdict.confidence >= report_sure)
         add(sentence, ", genuine");
     else if (verdict.state == DRIVE_OK)
-        add(sentence, ", probably genuine (%d %%)",
+        add(sentence, ", %s genuine (%d %%)", report_likely(verdict.confidence),
             (int)floor(verdict.confidence * 100 + 1e-9));
     add(sentence, ".");
 }
@@ -299,9 +305,8 @@ static void add_synced(struct sentence *sentence)
 
     if (honest && honest->value.kind == VALUE_TEXT &&
         strcmp(honest->value.text, "free") == 0) {
-        add(sentence, " %s returns before the data is in flash%s.",
-            is_sure(honest) ? "A flush" : "A flush probably",
-            how_sure(honest, sure));
+        add(sentence, " A flush %sreturns before the data is in flash%s.",
+            probably(honest), how_sure(honest, sure));
         return;
     }
     if (!fua || value_number(&fua->high) <= 0)
@@ -344,21 +349,23 @@ struct inside {
     const char *label; /* before a size; after a count */
 };
 
-/* "erase unit 192 MiB", "32 parallel units (95 %)": those that are sure, or
- * those that are not. Is there any? */
+/* "erase unit 192 MiB", "32 parallel units (95 %)": those that are stated with
+ * this word, behind it and `before`. Is there any? */
 static bool add_parts(struct sentence *sentence, const struct inside parts[],
-                      size_t count, bool sure, const char *before)
+                      size_t count, const char *word, const char *before)
 {
     bool any = false;
     char amount[160], confidence[16];
 
     for (size_t i = 0; i < count; i++) {
         const struct finding *finding = parts[i].finding;
-        if (!finding || is_sure(finding) != sure)
+        if (!finding || strcmp(probably(finding), word) != 0)
             continue;
+        if (!any)
+            add(sentence, "%s%s", before, word);
         const bool counts = parts[i].label[0] == ' ';
         const bool one = fabs(value_number(&finding->value) - 1) < even;
-        add(sentence, "%s%s%s%s%s%s", any ? ", " : before,
+        add(sentence, "%s%s%s%s%s%s", any ? ", " : "",
             counts ? "" : parts[i].label, amount_of(sentence, finding, amount),
             counts ? parts[i].label : "", counts && !one ? "s" : "",
             how_sure(finding, confidence));
@@ -367,7 +374,7 @@ static bool add_parts(struct sentence *sentence, const struct inside parts[],
     return any;
 }
 
-/* "Write unit 16 KiB; probably TLC (85 %), 32 parallel units (95 %)." */
+/* "Write unit 16 KiB; probably 32 parallel units (95 %); perhaps TLC (85 %)." */
 static void add_inside(struct sentence *sentence)
 {
     const struct inside parts[] = {
@@ -379,9 +386,11 @@ static void add_inside(struct sentence *sentence)
         {said_of(sentence, "write_buffer"), "write buffer "}};
     enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
     const size_t begin = strlen(sentence->text);
-    const bool any = add_parts(sentence, parts, PARTS, true, "");
+    bool any = add_parts(sentence, parts, PARTS, "", "");
 
-    add_parts(sentence, parts, PARTS, false, any ? "; probably " : "probably ");
+    any =
+        add_parts(sentence, parts, PARTS, "probably ", any ? "; " : "") || any;
+    add_parts(sentence, parts, PARTS, "perhaps ", any ? "; " : "");
     if (strlen(sentence->text) == begin)
         return;
     capital(sentence->text + begin);
