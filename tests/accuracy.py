@@ -275,6 +275,14 @@ def same(value, unit, truth, rough=0):
     return abs(value - expected) <= rough * expected
 
 
+def holds(finding, truth):
+    """Is the truth between the ends, however far apart these are?"""
+    try:
+        return finding["low"] <= float(truth) <= finding["high"]
+    except (TypeError, ValueError, KeyError):
+        return False
+
+
 def is_beyond(up_to, truth):
     """Does it lie where nobody has looked?"""
     try:
@@ -299,6 +307,9 @@ def judge(drive, finding):
         if is_beyond(finding.get("up_to"), truth):
             return "inconclusive"  # none so far: right, and no answer
         return "absent" if truth in ("absent", "false") else "wrong"
+    if value is None and not covers(finding, truth) and \
+            holds(finding, truth):
+        return "inconclusive"  # a range so wide that it is no answer
     # Of what no probe can see, the drive's own value is a guess: wrong, too.
     rough = ROUGH_SHARES.get(finding["parameter"], 0)
     return ("exact" if same(value, finding["unit"], truth, rough) or

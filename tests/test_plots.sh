@@ -186,6 +186,11 @@ for script in "$source_dir"/plots/*.gp; do
         drive+=,spare_permille=100
         needs=(--assume=write_buffer=64KiB --write-budget=64GiB)
     fi
+    # They go over the whole of it.
+    [[ $stem != scan && $stem != verify ]] ||
+        drive=sim:sd-card,capacity_bytes=1GiB,bad_offset_bytes=500MiB
+    [[ $stem != verify ]] || drive+=,bad_length_bytes=8MiB
+    [[ $stem != scan ]] || drive+=,bad_length_bytes=8MiB,bad_place=fails
     "$build_dir/ssdprobe" run "$probes" "$drive" --quiet "${needs[@]}" \
         --csv=samples.csv </dev/null >said 2>&1
     # 5: what a probe leaves open has samples too.

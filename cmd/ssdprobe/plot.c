@@ -162,11 +162,14 @@ static int draw(struct plot *plot, const char *suffix)
     return error;
 }
 
-/* Samples of a run: what follows from them stands in the figures' titles. */
-static int take_samples(struct plot *plot)
+/* Samples of a run: what follows from them stands in the figures' titles. A
+ * file that the user names may be a pipe. */
+static int take_samples(struct plot *plot, const char *operand)
 {
     struct csv_rows rows;
-    int error = run_dir_check_samples(plot->samples, &plot->why);
+    int error = strcmp(operand, plot->samples) == 0
+                    ? 0
+                    : run_dir_check_samples(plot->samples, &plot->why);
 
     memset(&rows, 0, sizeof(rows));
     if (!error)
@@ -190,7 +193,7 @@ static int plot_all(struct plot *plot, const char *operand)
         error = run_read_matrix(operand, &plot->findings, &plot->matrix,
                                 plot->samples, &plot->why);
     if (!error && !plot->matrix)
-        error = take_samples(plot);
+        error = take_samples(plot, operand);
     for (size_t i = 0; kinds[i] && !error; i++)
         error = draw(plot, kinds[i]);
     /* The terminal's ^C ends gnuplot as well, and with it a figure. */

@@ -58,8 +58,8 @@
  *   flush_time         the median behind one write of 4 KiB, after a rest; of
  *   fua_time           such a write with FUA; if they are one number
  *   sync_write_*       writes of 4 KiB in order, each with its flush, or with
- *                      FUA and 16 at a time, with the drive's noise; not where
- *                      neighbouring ranks, or quarters, differ by a third
+ *                      FUA and 16 at a time, with the drive's noise; no rate
+ *                      where quarters differ by a third
  *   *_cost_4k, request_overhead
  *                      the line through requests of six sizes as
  *                      method/line.h has it, if it is one (each time within 8

@@ -17,6 +17,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
@@ -32,7 +33,7 @@ enum { ONE = 256, MANY = 1024, BLOCKS_MOST = COMMITS_MOST / ONE };
 /* A log that is written around and around. */
 static const uint64_t log_bytes = 64 * MIB;
 /* Slow drives do fewer commits. */
-static const double long_ns = 20e9, short_ns = 5e9, enough_ns = 1e9;
+static const double long_ns = 20e9, short_ns = 5e9;
 /* Beyond each end of an interval. */
 static const double error_rate = 0.005, rate_z = 2.6;
 /* An interval that spans more is no number. */
@@ -42,15 +43,15 @@ static const struct kind {
     const char *cell;
     uint32_t depth, commits; /* of a block; their beginning and end is idle */
     double most_ns;
-    uint32_t least; /* commits, unless they take longer than that */
-} kinds[] = {{"flush", 1, ONE, long_ns, COMMITS_MOST},
-             {"fua", 1, ONE, short_ns, 8 * ONE},
-             {"fua4", 4, MANY, short_ns, 4 * MANY},
-             {"fua16", 16, MANY, short_ns, 4 * MANY}};
+} kinds[] = {{"flush", 1, ONE, long_ns},
+             {"fua", 1, ONE, short_ns},
+             {"fua4", 4, MANY, short_ns},
+             {"fua16", 16, MANY, short_ns}};
 enum { FLUSHED, FUA, FUA_4, FUA_16, KINDS };
 
 struct commits {
-    double ns[COMMITS_MOST]; /* sorted */
+    double ns[COMMITS_MOST];     /* in their order */
+    double sorted[COMMITS_MOST]; /* the quickest first */
     double block_ns[BLOCKS_MOST], all_ns;
     uint32_t blocks_count, count;
 };
@@ -104,10 +105,9 @@ static void add_block(const struct timing rows[], const struct kind *kind,
 /* Enough of them, or enough time. */
 static bool is_enough(const struct kind *kind, const struct commits *commits)
 {
-    const double ns = commits->count < kind->least ? kind->most_ns : enough_ns;
-
     return commits->count == COMMITS_MOST ||
-           (commits->blocks_count >= BLOCKS_LEAST && commits->all_ns >= ns);
+           (commits->blocks_count >= BLOCKS_LEAST &&
+            commits->all_ns >= kind->most_ns);
 }
 
 /* Leaves until they are measured. */
@@ -127,7 +127,8 @@ static void measure(struct study *study, const struct kind *kind,
         }
         add_block(rows, kind, commits);
     }
-    stats_sort(commits->ns, commits->count);
+    memcpy(commits->sorted, commits->ns, commits->count * sizeof(*commits->ns));
+    stats_sort(commits->sorted, commits->count);
 }
 
 static double rate_of(const struct commits *commits)
@@ -174,6 +175,24 @@ static double chance_of(uint32_t count, double share, uint32_t k)
     return sum;
 }
 
+/* What comes in bursts is not by chance: the quarters, one after the other, may
+ * be farther apart. */
+static void widen(struct study *study, const struct commits *commits,
+                  double share, struct interval *interval)
+{
+    enum { QUARTERS = 4 };
+    const uint32_t each = commits->count / QUARTERS;
+    double *ns = study_alloc(study, (each + 1) * sizeof(*ns));
+
+    for (uint32_t i = 0; i < QUARTERS && each; i++) {
+        memcpy(ns, &commits->ns[i * each], each * sizeof(*ns));
+        stats_sort(ns, each);
+        const double own = ns[each - 1 - (uint32_t)(share * each)];
+        interval->low = fmin(interval->low, own);
+        interval->high = fmax(interval->high, own);
+    }
+}
+
 /* The time that a share of the commits is longer than. As many of them as this
  * counts are longer, by chance a few more or fewer. */
 static void say_quantile(struct study *study, const struct commits *commits,
@@ -195,14 +214,15 @@ static void say_quantile(struct study *study, const struct commits *commits,
                     count, commits->all_ns / 1e9, 1 / share);
         return;
     }
-    const struct interval interval = {commits->ns[count - 1 - many],
-                                      commits->ns[count - few]};
-    finding_measured(finding, commits->ns[count - 1 - usual], &interval,
+    struct interval interval = {commits->sorted[count - 1 - many],
+                                commits->sorted[count - few]};
+    widen(study, commits, share, &interval);
+    finding_measured(finding, commits->sorted[count - 1 - usual], &interval,
                      1 - 2 * error_rate);
     if (interval.high > span_most * interval.low)
         finding->value = value_none(); /* it lies between the two */
     finding_why(finding, "%u of %u %s took longer; the longest took %s", usual,
-                count, what, study_ns(study, commits->ns[count - 1]));
+                count, what, study_ns(study, commits->sorted[count - 1]));
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -226,7 +246,7 @@ static void think(struct study *study, struct findings *findings)
         if (finding->verdict == VERDICT_FOUND && i == 0)
             finding_extra(
                 finding, "fua",
-                value_integer((uint64_t)fua->ns[fua->count * 99 / 100]));
+                value_integer((uint64_t)fua->sorted[fua->count * 99 / 100]));
         if (finding->verdict == VERDICT_FOUND)
             finding_extra(finding, "requests",
                           value_integer(all[FLUSHED]->count));
