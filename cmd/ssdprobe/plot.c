@@ -22,7 +22,7 @@ enum { PATH_SHOWN = 200 };
 struct plot {
     struct invocation invocation;
     char samples[PATH_MAX], folder[PATH_MAX];
-    FILE *matrix; /* in place of samples, of results of other tools; or NULL */
+    FILE *matrix; /* results of other tools, instead of samples; or NULL */
     struct findings findings;
     struct json_object *files; /* of the document, owned until it is added */
     struct fault why;

@@ -22,7 +22,7 @@ static uint64_t place_of(const struct bench *bench, size_t i)
            i * write_bytes % (span / write_bytes * write_bytes);
 }
 
-/* Of sorted times. A user waits so long, also where it lies on a cliff. */
+/* Takes sorted times. A user waits so long, also where it lies on a cliff. */
 static void quantile(const uint64_t ns[], size_t count, double share,
                      struct sync_number *number)
 {
@@ -45,8 +45,8 @@ static void rate(const double parts_ns[PARTS], size_t count,
     number->seen = most_ns <= part_most * least_ns;
 }
 
-/* Sends commits, flushed or with FUA. Of those that a probe has time for, how
- * long each took, in `ns`, and the time of each quarter. Returns how many. */
+/* Sends commits, flushed or with FUA. Returns how many a probe has time for;
+ * how long each of these took, in `ns`, and the time of each quarter. */
 static size_t commit(struct bench *bench, uint32_t depth, bool flushed,
                      struct bench_request requests[], uint64_t ns[],
                      double parts_ns[PARTS])

@@ -374,7 +374,7 @@ static bool add_parts(struct sentence *sentence, const struct inside parts[],
     return any;
 }
 
-/* "Write unit 16 KiB; probably 32 parallel units (95 %); perhaps TLC (85 %)." */
+/* "Write unit 16 KiB; probably 32 dies (95 %); perhaps TLC (85 %)." */
 static void add_inside(struct sentence *sentence)
 {
     const struct inside parts[] = {

@@ -31,7 +31,7 @@
 static const double slow_least = 2;
 /* More slow places than this are looked at in part, evenly. */
 enum { LOOKS_MOST = 4096, LOOKS_EACH = 2, WRITTEN_LEAST = 16 };
-/* Slow three times, at times apart; and how sure chance lets a share be. */
+/* Slow three times, at times apart; and the width of a share's interval. */
 static const double slow_confidence = 0.99, share_z = 2.6;
 
 static int compare_floats(const void *a, const void *b)

@@ -10,7 +10,7 @@
  *
  *   one writer      w f w f w f ...       write, flush
  *                   F F F F F F ...       write with FUA
- *   4, 16 writers   as many FUA writes under way
+ *   4, 16 writers   FUA writes at QD 4 and QD 16
  *
  * Assumes: nothing. It is what the user gets, with the host's delays. Whether
  * the drive keeps its word is asked by the probe flush.

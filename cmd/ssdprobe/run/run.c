@@ -465,7 +465,7 @@ int command_scan(const struct options_given *given)
     return run_probes(given, "scan", true, given->operands[0]);
 }
 
-/* A fake is told in seconds, and what kind it is: before the hours. */
+/* Capacity shows a fake, and its kind, in seconds: before the hours. */
 int command_verify(const struct options_given *given)
 {
     return run_probes(given, "capacity,verify", false, given->operands[0]);
