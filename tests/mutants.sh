@@ -296,7 +296,7 @@ lib/flash/controller/serve.c|s/flash->drive.write_buffer_protected)$/false)/|tes
 lib/flash/controller/serve.c|s/flush_lies \&\& !flash->drive.write_buffer_protected)/flush_lies)/|test_flash_today|
 lib/flash/controller/serve.c|s/return flash->command_free_ns + \(.*\);/return flash->command_free_ns += \1;/|test_flash_today|
 lib/flash/controller/serve.c|s/has_work = flash->wrote;/has_work = true;/|test_flash_today|
-lib/flash/nand/interleave_banks.c|s/        job->linger_ns = 0;/        job->linger_ns = 0, job->least_ns = 0;/|test_flash_today|
+lib/flash/nand/interleave_jobs.c|s/        job->linger_ns = 0;/        job->linger_ns = 0, job->least_ns = 0;/|test_flash_today|
 lib/flash/disturbance/faults.c|s/faults->is_protected)/false)/|test_flash_today|
 lib/flash/nand/array_make.c|s/i >= drive->program_pages_count/true/|test_flash_layout|
 probes/read_buffer/cells.c|s/(uint64_t at = touch_first_bytes;/(uint64_t at = UINT64_MAX;/|test_probes_reads|

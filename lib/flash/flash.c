@@ -18,6 +18,10 @@ void flash_explain(struct flash *flash, flash_tell_fn *tell, void *context)
     flash->tell = tell;
     flash->tell_context = context;
     flash->array.why = tell ? &flash->unit_why : NULL;
+    /* An outlier is asked what of its time was waiting. */
+    if (flash->under_way)
+        interleave_explain(flash->under_way,
+                           tell || flash->noise.outlier_share > 0);
 }
 
 /* How long a request waited for what others did to its banks, its bus or its
@@ -215,10 +219,10 @@ static void dispatch_under_way(struct flash *flash,
                               .submit_ns = waiting->submit_ns,
                               .begin_ns = begin_ns};
 
-    under_way_open(flash->under_way, request, flushes(flash, request),
-                   waiting->order);
+    interleave_open(flash->under_way, request, flushes(flash, request),
+                    waiting->order);
     uint64_t least = carry_out(flash, request, begin_ns, &done.error);
-    under_way_close(flash->under_way, &done, least);
+    interleave_close(flash->under_way, &done, least);
 }
 
 static void tell(struct flash *flash, const struct flash_done *done,
@@ -268,7 +272,7 @@ static bool decides_at_once(const struct flash *flash)
 
 static bool has_room(const struct flash *flash)
 {
-    return flash->under_way ? under_way_has_room(flash->under_way)
+    return flash->under_way ? interleave_has_room(flash->under_way)
                             : working_has_room(&flash->working);
 }
 
@@ -296,15 +300,20 @@ static void decide(struct flash *flash, uint64_t now_ns)
 /* ---- requests that share banks and buses -------------------------------- */
 
 /* Steps of the banks by `until_ns`; a request that is complete by one joins
- * those to be returned. */
-static void run_under_way(struct flash *flash, uint64_t until_ns)
+ * those to be returned. False: there is none, and something is under way. */
+static bool run_under_way(struct flash *flash, uint64_t until_ns)
 {
-    bool was_full = !has_room(flash);
+    const bool was_full = !has_room(flash);
+    const struct flash_why *why;
     struct flash_done done;
     uint64_t order;
 
-    if (!under_way_run(flash->under_way, until_ns, &done, &order, &flash->why))
-        return;
+    const enum interleave_ran ran =
+        interleave_run(flash->under_way, until_ns, &done, &order, &why);
+    if (ran != RAN_COMPLETE)
+        return ran == RAN_IDLE;
+    if (flash->tell || flash->noise.outlier_share > 0)
+        flash->why = *why;
     if (was_full)
         flash->slot_free_ns = done.complete_ns;
     if (flash->noise.on) {
@@ -312,15 +321,16 @@ static void run_under_way(struct flash *flash, uint64_t until_ns)
             see(flash, done.begin_ns, done.complete_ns,
                 without_waits(flash, done.complete_ns - done.begin_ns),
                 noise_outlier(&flash->noise,
-                              1 + under_way_count(flash->under_way)));
+                              1 + interleave_count(flash->under_way)));
         flash->why.noise_ns = seen_ns - done.complete_ns;
         done.complete_ns = seen_ns;
     }
-    under_way_put(flash->under_way, &done, order);
+    interleave_put(flash->under_way, &done, order);
     flash->statistics.queue_ns += done.begin_ns - done.submit_ns;
     flash->busy_until_ns = later(flash->busy_until_ns, done.complete_ns);
     if (flash->tell)
         tell(flash, &done, flash->why.order_ns);
+    return true;
 }
 
 static uint64_t chores_count(const struct flash *flash)
@@ -333,7 +343,7 @@ static uint64_t chores_count(const struct flash *flash)
  * or folds a block. False: there is none to clean, or no time. */
 static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
 {
-    if (flash->queue.count > 0 || under_way_is_busy(flash->under_way))
+    if (interleave_is_busy(flash->under_way))
         return false;
     uint64_t idle_ns = later(flash->busy_until_ns + flash->drive.idle_after_ns,
                              flash->cleaned_until_ns);
@@ -350,22 +360,23 @@ static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
 static void advance_under_way(struct flash *flash, uint64_t until_ns,
                               bool inclusive)
 {
-    uint64_t last_ns = inclusive || until_ns == 0 ? until_ns : until_ns - 1;
+    const uint64_t last_ns =
+        inclusive || until_ns == 0 ? until_ns : until_ns - 1;
 
     for (;;) {
-        uint64_t step = under_way_next_ns(flash->under_way);
-        bool is_due = step < until_ns || (inclusive && step == until_ns);
-        if (cleans_when_idle(flash, until_ns))
+        const uint64_t decision = decision_ns(flash);
+        if (flash->queue.count == 0 && cleans_when_idle(flash, until_ns))
             continue;
-        uint64_t decision = decision_ns(flash);
-        if (decision != UINT64_MAX && decides_at_once(flash))
+        if (decision != UINT64_MAX && decides_at_once(flash)) {
             decide(flash, decision);
-        else if (step <= decision && is_due)
-            run_under_way(flash, decision < last_ns ? decision : last_ns);
-        else if (decision < until_ns)
-            decide(flash, decision);
-        else
+            continue;
+        }
+        if ((inclusive || until_ns > 0) &&
+            run_under_way(flash, decision < last_ns ? decision : last_ns))
+            continue;
+        if (decision >= until_ns)
             break;
+        decide(flash, decision);
     }
 }
 
@@ -395,7 +406,7 @@ int flash_submit(struct flash *flash, uint64_t now_ns,
                               .order = flash->submits_count};
     if (flash->under_way) {
         advance_under_way(flash, now_ns, false);
-        if (under_way_reserve(flash->under_way))
+        if (interleave_reserve(flash->under_way))
             return -ENOMEM;
     }
     bool at_once =
@@ -425,7 +436,7 @@ void flash_expect(const struct flash *flash, uint64_t offset_bytes)
 uint64_t flash_next_event_ns(const struct flash *flash)
 {
     uint64_t decision = decision_ns(flash);
-    uint64_t complete = flash->under_way ? under_way_ask_ns(flash->under_way)
+    uint64_t complete = flash->under_way ? interleave_ask_ns(flash->under_way)
                                          : working_next_ns(&flash->working);
 
     return decision < complete ? decision + 1 : complete;
@@ -440,7 +451,7 @@ void flash_advance(struct flash *flash, uint64_t until_ns,
     flash->now_ns = until_ns;
     if (flash->under_way) {
         advance_under_way(flash, until_ns, true);
-        *done_count = under_way_take(flash->under_way, until_ns, done, max);
+        *done_count = interleave_take(flash->under_way, until_ns, done, max);
         return;
     }
     for (;;) {
@@ -532,8 +543,8 @@ static int create_flash(struct flash *flash, struct fault *why)
                          drive->name, blocks * block_units);
     int error = array_create(&flash->array, drive, blocks, &flash->statistics);
     if (!error && (drive->mapping == MAPPING_STRIPED || drive->die_queue))
-        error = under_way_create(drive, &flash->array, &flash->link_free_ns,
-                                 &flash->under_way);
+        error = interleave_create(drive, &flash->array, &flash->link_free_ns,
+                                  &flash->under_way);
     if (!error)
         error = ops->create(drive, &flash->array, &flash->mapping);
     if (!error)
@@ -592,6 +603,7 @@ int flash_create(const struct drive *drive, struct flash **result,
                       drive->name);
         return error;
     }
+    flash_explain(flash, NULL, NULL);
     *result = flash;
     return 0;
 }
@@ -618,7 +630,7 @@ void flash_destroy(struct flash *flash)
     read_buffer_destroy(flash->read_buffer);
     if (flash->mapping)
         flash->mapping->ops->destroy(flash->mapping);
-    under_way_destroy(flash->under_way);
+    interleave_destroy(flash->under_way);
     array_destroy(&flash->array);
     working_destroy(&flash->working);
     queue_destroy(&flash->queue);
@@ -672,7 +684,7 @@ void flash_statistics(const struct flash *flash,
         return;
     statistics->memory_bytes += mapping->ops->memory_bytes(mapping);
     if (flash->under_way)
-        statistics->memory_bytes += under_way_memory_bytes(flash->under_way);
+        statistics->memory_bytes += interleave_memory_bytes(flash->under_way);
     const struct hotness *hotness =
         mapping->ops->hotness ? mapping->ops->hotness(mapping) : NULL;
     if (hotness) {

@@ -23,7 +23,7 @@
 #include "lib/flash/controller/read_buffer.h"
 #include "lib/flash/controller/scheduler.h"
 #include "lib/base/contents/store.h"
-#include "lib/flash/nand/under_way.h"
+#include "lib/flash/nand/interleave.h"
 #include "lib/flash/controller/working.h"
 #include "lib/flash/controller/write_buffer.h"
 #include "lib/flash/controller/write_cache.h"
@@ -73,7 +73,7 @@ struct flash {
     struct working working;
     /* Requests that share banks and buses page by page; NULL: each is timed in
      * whole when its turn comes. */
-    struct under_way *under_way;
+    struct interleave *under_way;
     flash_tell_fn *tell; /* NULL: nobody asks why */
     void *tell_context;
     struct flash_why why, unit_why; /* of the request, of one of its units */

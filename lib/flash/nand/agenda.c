@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/flash/nand/agenda.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int agenda_create(struct agenda *agenda, uint32_t most_count)
 {
-    *agenda = (struct agenda){.heap = calloc(most_count, sizeof(struct event)),
-                              .most_count = most_count};
-    return agenda->heap ? 0 : -ENOMEM;
+    *agenda = (struct agenda){.free = UINT32_MAX};
+    memset(agenda->first_ns, 0xff, sizeof(agenda->first_ns));
+    return agenda_reserve(agenda, most_count);
 }
 
 int agenda_reserve(struct agenda *agenda, uint32_t most_count)
 {
     if (most_count <= agenda->most_count)
         return 0;
-    struct event *heap = realloc(agenda->heap, most_count * sizeof(*heap));
-    if (!heap)
+    struct event *events =
+        realloc(agenda->events, most_count * sizeof(*events));
+    if (!events)
         return -ENOMEM;
-    agenda->heap = heap;
+    for (uint32_t i = most_count; i-- > agenda->most_count;) {
+        events[i].next = agenda->free;
+        agenda->free = i;
+    }
+    agenda->events = events;
     agenda->most_count = most_count;
     return 0;
 }
 
 void agenda_destroy(struct agenda *agenda)
 {
-    free(agenda->heap);
-    *agenda = (struct agenda){.heap = NULL};
+    free(agenda->events);
+    memset(agenda, 0, sizeof(*agenda));
 }
 
 uint64_t agenda_memory_bytes(const struct agenda *agenda)
@@ -35,48 +40,31 @@ uint64_t agenda_memory_bytes(const struct agenda *agenda)
     return agenda->most_count * sizeof(struct event);
 }
 
-/* Time first, then its place among those of one instant: one comparison of a
- * long number has no branch to guess. */
-static inline bool before(const struct event *a, const struct event *b)
+unsigned agenda_first_of(const struct agenda *agenda, unsigned lanes)
 {
-    return ((__uint128_t)a->ns << 64 | a->order) <
-           ((__uint128_t)b->ns << 64 | b->order);
-}
+    uint64_t least = UINT64_MAX;
+    unsigned first = LANE_LAST;
 
-/* Puts an event into an empty slot, or above it. */
-static inline void rise(struct event *heap, uint32_t slot,
-                        const struct event *event)
-{
-    for (; slot > 0 && before(event, &heap[(slot - 1) / 2]);
-         slot = (slot - 1) / 2)
-        heap[slot] = heap[(slot - 1) / 2];
-    heap[slot] = *event;
-}
-
-void agenda_put(struct agenda *agenda, struct event event)
-{
-    assert(agenda->count < agenda->most_count);
-    event.order = agenda->order++ | (uint64_t)event.last << 63;
-    rise(agenda->heap, agenda->count++, &event);
-}
-
-struct event agenda_take(struct agenda *agenda)
-{
-    struct event *heap = agenda->heap;
-    uint32_t slot = 0, child;
-
-    assert(agenda->count > 0);
-    const struct event first = heap[0], last = heap[--agenda->count];
-    /* The last belongs near the bottom: the gap goes all the way there, and the
-     * last up again from it. */
-    for (; (child = 2 * slot + 2) < agenda->count; slot = child) {
-        child -= before(&heap[child - 1], &heap[child]);
-        heap[slot] = heap[child];
+    for (unsigned i = LANE_LAST + 1; i < AGENDA_LANES; i++) {
+        if (!(lanes & 1u << i) || agenda->first_ns[i] == UINT64_MAX)
+            continue;
+        const uint64_t order = agenda->events[agenda->first[i]].order;
+        first = order < least ? i : first;
+        least = order < least ? order : least;
     }
-    if (child == agenda->count) {
-        heap[slot] = heap[child - 1];
-        slot = child - 1;
-    }
-    rise(heap, slot, &last);
     return first;
+}
+
+void agenda_put_between(struct agenda *agenda, unsigned lane, uint32_t at)
+{
+    struct event *events = agenda->events;
+    const uint64_t ns = events[at].ns; /* it was put last of its instant */
+    uint32_t *link = &agenda->first[lane];
+
+    while (events[*link].ns <= ns)
+        link = &events[*link].next;
+    events[at].next = *link;
+    *link = at;
+    agenda->first_ns[lane] = events[agenda->first[lane]].ns;
+    agenda->soonest = agenda_find_soonest(agenda);
 }

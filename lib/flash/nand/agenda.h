@@ -2,45 +2,151 @@
 #ifndef SSDPROBE_FLASH_AGENDA_H
 #define SSDPROBE_FLASH_AGENDA_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * What happens next: events by time (a heap). Of one instant they come in the
- * order in which they were put, and those marked `last` after all others.
+ * What happens next: events by time. Of one instant they come in the order in
+ * which they were put, and those of the first lane after all others.
+ *
+ * Most events last one of a few times (a sense, a transfer, a program), and
+ * those that last the same come in order. So there are a few lanes, each in
+ * order, and the next event is the first of one of them. Each event goes
+ * through here, so it is inlined.
  */
+enum agenda_lane {
+    LANE_LAST,  /* in its instant */
+    LANE_LINK,  /* what the host's link brings */
+    LANE_NOW,   /* in this instant */
+    LANE_BUS,   /* what a bus brings */
+    LANE_OTHER, /* the first of those that share all other events */
+    AGENDA_LANES = 8
+};
+
 struct event {
     uint64_t ns;
     uint64_t order; /* within one instant: agenda_put() fills it in */
+    uint32_t next;  /* in its lane */
     uint32_t at;    /* what it happens to, and what: the caller's */
-    uint16_t kind;
-    bool last;
+    uint32_t kind;
 };
 
 struct agenda {
-    struct event *heap;
-    uint32_t count, most_count;
+    struct event *events;
+    uint32_t free, most_count; /* list of those not in use */
     uint64_t order;
+    unsigned soonest;                /* lane */
+    uint64_t first_ns[AGENDA_LANES]; /* UINT64_MAX: there is none */
+    uint64_t last_ns[AGENDA_LANES];  /* 0 then */
+    uint32_t first[AGENDA_LANES], last[AGENDA_LANES];
 };
 
-/* Room for `most_count` events at once. 0 or -ENOMEM. */
 int agenda_create(struct agenda *agenda, uint32_t most_count);
 void agenda_destroy(struct agenda *agenda);
 uint64_t agenda_memory_bytes(const struct agenda *agenda);
 
-/* Makes room for so many. 0 or -ENOMEM. */
+/* Makes room for so many events at once. 0 or -ENOMEM. */
 int agenda_reserve(struct agenda *agenda, uint32_t most_count);
 
-/* There is room. */
-void agenda_put(struct agenda *agenda, struct event event);
+/* Of lanes with a first event of one instant: the one whose turn it is. */
+unsigned agenda_first_of(const struct agenda *agenda, unsigned lanes);
 
-/* The next one; there is one. */
-struct event agenda_take(struct agenda *agenda);
+/* An event that is not the last of its lane. */
+void agenda_put_between(struct agenda *agenda, unsigned lane, uint32_t at);
 
-/* When; UINT64_MAX: nothing happens any more. */
+/* When the next one is; UINT64_MAX: nothing happens any more. */
 static inline uint64_t agenda_next_ns(const struct agenda *agenda)
 {
-    return agenda->count > 0 ? agenda->heap[0].ns : UINT64_MAX;
+    return agenda->first_ns[agenda->soonest];
+}
+
+/* Is an event that is put for this instant the next, whatever its lane but the
+ * first? */
+static inline bool agenda_is_over(const struct agenda *agenda, uint64_t now_ns)
+{
+    return agenda_next_ns(agenda) > now_ns || agenda->soonest == LANE_LAST;
+}
+
+static inline unsigned agenda_find_soonest(const struct agenda *agenda)
+{
+    const uint64_t *first = agenda->first_ns;
+    uint64_t least_ns = first[0];
+    unsigned lanes = 0;
+
+    for (unsigned i = 1; i < AGENDA_LANES; i++)
+        least_ns = first[i] < least_ns ? first[i] : least_ns;
+    for (unsigned i = 0; i < AGENDA_LANES; i++)
+        lanes |= (unsigned)(first[i] == least_ns) << i;
+    return (lanes & (lanes - 1)) == 0 ? (unsigned)__builtin_ctz(lanes)
+                                      : agenda_first_of(agenda, lanes);
+}
+
+/* Of those for all other events: the one that ends latest, and not after it;
+ * else the last, which then ends after it. */
+static inline unsigned agenda_find_lane(const struct agenda *agenda,
+                                        uint64_t ns)
+{
+    unsigned lane = AGENDA_LANES - 1;
+    uint64_t latest_ns = 0;
+
+    for (unsigned i = LANE_OTHER; i < AGENDA_LANES; i++) {
+        const uint64_t last_ns = agenda->last_ns[i];
+        const bool fits = last_ns <= ns && last_ns >= latest_ns;
+        lane = fits ? i : lane;
+        latest_ns = fits ? last_ns : latest_ns;
+    }
+    return lane;
+}
+
+/* There is room. */
+static inline void agenda_put(struct agenda *agenda, unsigned lane, uint64_t ns,
+                              uint32_t kind, uint32_t at)
+{
+    const uint32_t slot = agenda->free;
+
+    assert(slot < agenda->most_count);
+    if (lane == LANE_OTHER)
+        lane = agenda_find_lane(agenda, ns);
+    struct event *event = &agenda->events[slot];
+    agenda->free = event->next;
+    *event = (struct event){ns, agenda->order++, UINT32_MAX, at, kind};
+    if (agenda->first_ns[lane] == UINT64_MAX) {
+        agenda->first[lane] = slot;
+        agenda->first_ns[lane] = ns;
+    } else if (ns >= agenda->last_ns[lane]) {
+        agenda->events[agenda->last[lane]].next = slot;
+    } else {
+        agenda_put_between(agenda, lane, slot);
+        return;
+    }
+    agenda->last[lane] = slot;
+    agenda->last_ns[lane] = ns;
+    const uint64_t next_ns = agenda_next_ns(agenda);
+    if (ns < next_ns || (ns == next_ns && agenda->soonest == LANE_LAST))
+        agenda->soonest = lane;
+}
+
+/* The next one; there is one. It is as it was until the next is put. */
+static inline const struct event *agenda_take(struct agenda *agenda)
+{
+    const unsigned lane = agenda->soonest;
+    const uint32_t slot = agenda->first[lane];
+    struct event *event = &agenda->events[slot];
+    const uint32_t next = event->next;
+
+    assert(agenda->first_ns[lane] != UINT64_MAX);
+    agenda->first[lane] = next;
+    if (next == UINT32_MAX) {
+        agenda->first_ns[lane] = UINT64_MAX;
+        agenda->last_ns[lane] = 0;
+    } else {
+        agenda->first_ns[lane] = agenda->events[next].ns;
+    }
+    event->next = agenda->free;
+    agenda->free = slot;
+    agenda->soonest = agenda_find_soonest(agenda);
+    return event;
 }
 
 #endif

@@ -1,63 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/flash/nand/interleave.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/flash/nand/interleave_inside.h"
 
-/* ---- time passes ------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------- */
 
-uint64_t interleave_next_ns(const struct interleave *il)
+bool interleave_has_room(const struct interleave *il)
 {
-    if (il->complete_count > 0)
-        return il->now_ns;
-    return agenda_next_ns(&il->agenda);
+    return il->free_job != NONE;
 }
 
-static void happen_next(struct interleave *il)
+uint32_t interleave_count(const struct interleave *il)
 {
-    const struct event event = agenda_take(&il->agenda);
-
-    assert(event.ns >= il->now_ns);
-    il->now_ns = event.ns;
-    interleave_happen(il, &event);
+    return il->requests_count;
 }
 
-bool interleave_run(struct interleave *il, uint64_t until_ns,
-                    struct interleave_done *done)
+bool interleave_is_busy(const struct interleave *il)
 {
-    if (il->complete_count == 0 && il->agenda.count > 0)
-        happen_next(il);
-    while (il->complete_count == 0 && interleave_is_busy(il) &&
-           agenda_next_ns(&il->agenda) <= until_ns)
-        happen_next(il);
-    if (il->complete_count == 0)
-        return false;
-    uint32_t at = il->complete[--il->complete_count];
-    struct job *job = &il->jobs[at];
-    *done = (struct interleave_done){at, job->begin_ns, job->end_ns, job->why};
-    job->next = il->free_job;
-    il->free_job = at;
-    return true;
+    return il->newest != NONE || il->chores_count > 0;
 }
 
-/* ---- what is asked for ------------------------------------------------- */
-
-/* Which of those under way a new job must not overtake. */
-static void find_older(struct interleave *il, struct job *job)
-{
-    for (uint32_t i = il->newest; i != NONE; i = il->jobs[i].previous) {
-        bool follows = must_follow(job, &il->jobs[i]);
-        job->older_count += follows;
-        il->jobs[i].followers_count += follows;
-    }
-}
-
-uint32_t interleave_open(struct interleave *il,
-                         const struct interleave_extent *extent)
+void interleave_open(struct interleave *il, const struct flash_request *request,
+                     bool flushes, uint64_t order)
 {
     uint32_t at = il->free_job;
     struct job *job = &il->jobs[at];
@@ -65,114 +32,207 @@ uint32_t interleave_open(struct interleave *il,
     assert(at != NONE && il->open == NONE);
     il->free_job = job->next;
     *job =
-        (struct job){.offset_bytes = extent->offset_bytes,
-                     .end_bytes = extent->offset_bytes + extent->length_bytes,
-                     .flushes = extent->flushes && il->gated,
-                     .order = il->jobs_order++,
-                     .previous = il->newest,
-                     .next = NONE};
-    job->parts = touched_parts_of(job->offset_bytes, job->end_bytes);
-    if (job->flushes || touched_by_others(&il->touched, &job->parts))
-        find_older(il, job);
-    touched_note(&il->touched, &job->parts, 1);
-    if (il->newest != NONE)
-        il->jobs[il->newest].next = at;
-    il->newest = il->open = at;
+        (struct job){.offset_bytes = request->offset_bytes,
+                     .end_bytes = request->offset_bytes + request->length_bytes,
+                     .flushes = flushes && il->gated,
+                     .order = order};
+    if (il->explains)
+        il->job_whys[at] = (struct flash_why){0};
+    job_list(il, at);
+    il->requests_count++;
+    il->open = at;
     il->error = 0;
-    return at;
 }
 
-/* Twice as much of what has `size` bytes each; NULL: no memory. */
-static void *more(void *old, uint32_t *count, uint32_t least, size_t size)
+void interleave_close(struct interleave *il, const struct flash_done *done,
+                      uint64_t least_ns)
 {
-    uint32_t wanted = *count ? 2 * *count : least;
-    void *made = realloc(old, wanted * size);
+    struct job *job = &il->jobs[il->open];
+    uint32_t at = il->open;
 
-    if (made)
-        *count = wanted;
-    return made;
+    il->open = NONE;
+    gate_leave(il, il->gate.gate);
+    gate_leave(il, il->reading.gate);
+    il->gate = il->reading = NO_READS;
+    job->done = *done;
+    if (il->error)
+        job->done.error = il->error;
+    job->closed = true;
+    job->begin_ns = job->least_ns = least_ns;
+    job_settle(il, at);
 }
 
-/* Each step may have an event: when it may begin. */
-static int grow(struct interleave *il)
+uint64_t interleave_ask_ns(const struct interleave *il)
 {
-    uint32_t count = il->steps_count;
-    struct step *steps = more(il->steps, &count, 1024, sizeof(*steps));
+    uint64_t next_ns =
+        il->complete_count > 0 ? il->now_ns : agenda_next_ns(&il->agenda);
 
-    if (!steps)
-        return -ENOMEM;
-    il->steps = steps;
-    if (agenda_reserve(&il->agenda, il->events_count + count))
-        return -ENOMEM;
-    for (uint32_t i = il->steps_count; i < count; i++)
-        steps[i].next = i + 1 < count ? i + 1 : NONE;
-    il->free_step = il->steps_count;
-    il->steps_count = count;
+    if (il->returned_count == 0)
+        return next_ns;
+    uint64_t done_ns = il->returned[il->head].done.complete_ns;
+    return done_ns < next_ns ? done_ns : next_ns;
+}
+
+enum interleave_ran interleave_run(struct interleave *il, uint64_t until_ns,
+                                   struct flash_done *done, uint64_t *order,
+                                   const struct flash_why **why)
+{
+    if (il->complete_count > 0 && il->now_ns > until_ns)
+        return RAN_ALL;
+    while (il->complete_count == 0) {
+        if (agenda_next_ns(&il->agenda) > until_ns)
+            return RAN_ALL;
+        banks_happen(il);
+        if (!interleave_is_busy(il) && il->complete_count == 0)
+            return RAN_IDLE;
+    }
+    uint32_t at = il->complete[--il->complete_count];
+    struct job *job = &il->jobs[at];
+    *done = job->done;
+    if (!il->gated)
+        done->begin_ns = job->begin_ns;
+    *order = job->order;
+    *why = &il->job_whys[at];
+    il->requests_count--;
+    job->next = il->free_job;
+    il->free_job = at;
+    return RAN_COMPLETE;
+}
+
+int interleave_reserve(struct interleave *il)
+{
+    size_t size = il->returned_size;
+
+    if (il->head > 0) {
+        memmove(il->returned, il->returned + il->head,
+                il->returned_count * sizeof(*il->returned));
+        il->head = 0;
+    }
+    if (il->reserved_count >= size) {
+        size = size ? 2 * size : 64;
+        struct returned *returned =
+            realloc(il->returned, size * sizeof(*returned));
+        if (!returned)
+            return -ENOMEM;
+        il->returned = returned;
+        il->returned_size = size;
+    }
+    il->reserved_count++;
     return 0;
 }
 
-static void insert(struct interleave *il, struct queue_ends *queue,
-                   uint32_t behind, uint32_t slot)
+void interleave_put(struct interleave *il, const struct flash_done *done,
+                    uint64_t order)
 {
-    uint32_t *link = behind == NONE ? &queue->head : &il->steps[behind].next;
+    struct returned *all = il->returned + il->head;
+    size_t at = il->returned_count++;
 
-    il->steps[slot].next = *link;
-    *link = slot;
+    assert(il->head + at < il->returned_size);
+    for (; at > 0 && (all[at - 1].done.complete_ns > done->complete_ns ||
+                      (all[at - 1].done.complete_ns == done->complete_ns &&
+                       all[at - 1].order > order));
+         at--)
+        all[at] = all[at - 1];
+    all[at] = (struct returned){*done, order};
 }
 
-static void put_last(struct interleave *il, struct queue_ends *queue,
-                     uint32_t slot)
+size_t interleave_take(struct interleave *il, uint64_t until_ns,
+                       struct flash_done done[], size_t max)
 {
-    insert(il, queue, queue->head == NONE ? NONE : queue->tail, slot);
-    queue->tail = slot;
+    const struct returned *all = il->returned + il->head;
+    size_t count = 0;
+
+    for (; count < max && count < il->returned_count &&
+           all[count].done.complete_ns <= until_ns;
+         count++)
+        done[count] = all[count].done;
+    il->head += count;
+    il->returned_count -= count;
+    il->reserved_count -= count;
+    return count;
 }
 
-/* Takes a step into the books of the open job; NONE: no memory. */
-static uint32_t take_in(struct interleave *il, const struct step *step)
+/* Steps that a queue has room for at least. */
+enum { QUEUE_LEAST = 16 };
+
+/* ---- what is asked for ------------------------------------------------- */
+
+/* A ring of twice the size, and room for the event of one step more. */
+static int grow(struct interleave *il, struct queue *queue)
+{
+    struct step *old = queue->steps;
+    uint32_t size = 0;
+
+    if (queue->tail - queue->head < queue->size)
+        return agenda_reserve(&il->agenda, 2 * il->agenda.most_count);
+    size = queue->size ? 2 * queue->size : QUEUE_LEAST;
+    struct step *steps = aligned_alloc(sizeof(*steps), size * sizeof(*steps));
+    if (!steps)
+        return -ENOMEM;
+    for (uint32_t i = queue->head; i != queue->tail; i++)
+        steps[i & (size - 1)] = *step_at(queue, i);
+    il->steps_size += size - queue->size;
+    queue->steps = steps;
+    queue->size = size;
+    free(old);
+    return 0;
+}
+
+/* Room for a step at the end of the queue, in the books of the open job; NULL:
+ * no memory. */
+static inline struct step *take_in(struct interleave *il, struct queue *queue,
+                                   unsigned kind)
 {
     struct job *job = &il->jobs[il->open];
 
-    if (il->free_step == NONE && grow(il)) {
-        il->error = -ENOMEM;
-        return NONE;
-    }
-    uint32_t slot = il->free_step;
-    il->free_step = il->steps[slot].next;
-    /* Where there are many they lie far from the processor. */
-    __builtin_prefetch(any_step(il, il->free_step), 1);
-    __builtin_prefetch(&any_step(il, il->free_step)->job, 1);
-    il->steps[slot] = *step;
-    il->steps[slot].job = il->open;
-    il->steps[slot].next = NONE;
+    while (queue->tail - queue->head == queue->size ||
+           il->begins_count + il->events_count >= il->agenda.most_count)
+        if (grow(il, queue)) {
+            il->error = -ENOMEM;
+            return NULL;
+        }
+    struct step *step = step_at(queue, queue->tail++);
+    step->kind = (uint8_t)kind;
+    step->job = il->open;
     job->steps_left_count++;
-    job->reads_left_count += step->kind == STEP_READ;
-    job->erases_left_count += step->kind == STEP_ERASE;
-    return slot;
+    job->reads_left_count += kind == STEP_READ;
+    job->erases_left_count += kind == STEP_ERASE;
+    return step;
 }
 
 /* To the end of the bank's queue; a read goes before the programs of its own
  * job, which wait for it. */
-static void append(struct interleave *il, uint32_t at, const struct step *step)
+static void append(struct interleave *il, uint32_t at, unsigned kind,
+                   const struct interleave_step *asked)
 {
     struct bank *bank = &il->banks[at];
-    struct queue_ends *queue = &bank->queues[QUEUE_READS];
+    struct queue *queue = &bank->queues[QUEUE_READS];
     const struct job *job = &il->jobs[il->open];
-    uint32_t slot = take_in(il, step);
+    struct step *step = take_in(il, queue, kind);
 
-    if (slot == NONE)
+    if (!step)
         return;
-    if (step->kind == STEP_PROGRAM && bank->program_order != job->order) {
+    step->begin_ns = asked->begin_ns;
+    step->work_ns = asked->work_ns;
+    step->bus_ns = asked->bus_ns;
+    step->bytes = (uint32_t)asked->bytes;
+    step->to_host = kind == STEP_READ;
+    step->controller_ns = step->plane = 0;
+    step->waits_for = step->opens = NONE;
+    if (kind == STEP_PROGRAM && bank->program_order != job->order) {
         bank->program_order = job->order;
-        bank->before_program = queue->head == NONE ? NONE : queue->tail;
+        bank->program_at = queue->tail - 1;
     }
-    if (step->kind == STEP_READ && bank->program_order == job->order) {
-        insert(il, queue, bank->before_program, slot);
-        bank->before_program = slot;
-    } else {
-        put_last(il, queue, slot);
+    if (kind == STEP_READ && bank->program_order == job->order) {
+        const struct step read = *step;
+        for (uint32_t i = queue->tail - 1; i != bank->program_at; i--)
+            *step_at(queue, i) = *step_at(queue, i - 1);
+        *step_at(queue, bank->program_at++) = read;
     }
-    if (!bank->busy)
-        expect(il, step->begin_ns, EVENT_BEGIN, at);
+    if (!bank->busy) {
+        il->begins_count++;
+        expect(il, LANE_LAST, asked->begin_ns, EVENT_BEGIN, at);
+    }
     bank->busy = true;
 }
 
@@ -185,157 +245,147 @@ void interleave_read(struct interleave *il, uint32_t bank, uint64_t bytes,
                      uint64_t sense_ns, uint64_t begin_ns)
 {
     il->array->banks[bank].did.pages_read_count++;
-    append(il, bank,
-           &(struct step){.kind = STEP_READ,
-                          .bus_ns = bus_ns(il, bytes),
-                          .work_ns = sense_ns,
-                          .to_host = true,
-                          .bytes = bytes,
-                          .begin_ns = begin_ns});
+    append(il, bank, STEP_READ,
+           &(struct interleave_step){.bus_ns = bus_ns(il, bytes),
+                                     .work_ns = sense_ns,
+                                     .bytes = bytes,
+                                     .begin_ns = begin_ns});
 }
 
 void interleave_program(struct interleave *il, uint32_t bank, uint64_t bytes,
                         uint64_t program_ns, uint64_t begin_ns)
 {
     il->array->banks[bank].did.pages_programmed_count++;
-    append(il, bank,
-           &(struct step){.kind = STEP_PROGRAM,
-                          .bus_ns = bus_ns(il, bytes),
-                          .work_ns = program_ns,
-                          .begin_ns = begin_ns});
+    append(il, bank, STEP_PROGRAM,
+           &(struct interleave_step){.bus_ns = bus_ns(il, bytes),
+                                     .work_ns = program_ns,
+                                     .begin_ns = begin_ns});
 }
 
 void interleave_busy(struct interleave *il, uint32_t bank, uint64_t ns,
                      uint64_t begin_ns)
 {
-    append(
-        il, bank,
-        &(struct step){.kind = STEP_BUSY, .work_ns = ns, .begin_ns = begin_ns});
+    append(il, bank, STEP_BUSY,
+           &(struct interleave_step){.work_ns = ns, .begin_ns = begin_ns});
 }
 
 /* ---- die queues: what is asked for -------------------------------------- */
 
-bool interleave_is_gated(const struct interleave *il)
-{
-    return il->gated;
-}
-
-bool interleave_is_busy(const struct interleave *il)
-{
-    return il->newest != NONE || il->chores_count > 0;
-}
-
-uint32_t interleave_new_gate(struct interleave *il)
-{
-    if (il->free_gate == NONE) {
-        uint32_t count = il->gates_count;
-        struct gate *gates = more(il->gates, &count, 256, sizeof(*gates));
-        if (!gates) {
-            il->error = -ENOMEM;
-            return NONE;
-        }
-        for (uint32_t i = il->gates_count; i < count; i++)
-            gates[i].next = i + 1 < count ? i + 1 : NONE;
-        il->free_gate = il->gates_count;
-        il->gates = gates;
-        il->gates_count = count;
-    }
-    uint32_t at = il->free_gate;
-    il->free_gate = il->gates[at].next;
-    if (il->free_gate != NONE)
-        __builtin_prefetch(&il->gates[il->free_gate], 1);
-    il->gates[at] = (struct gate){.users_count = 1, .watcher = NONE};
-    return at;
-}
-
 void interleave_then(struct interleave *il)
 {
-    interleave_leave_gate(il, &il->gate);
+    gate_leave(il, il->gate.gate);
     il->gate = il->reading;
-    il->reading = NONE;
+    il->reading = NO_READS;
 }
 
-static enum queue_kind queue_of(const struct interleave *il,
-                                const struct step *step)
+/* What waits for reads needs their gate; NONE: there are none, or no memory. */
+static uint32_t gate_of(struct interleave *il, struct reads *reads)
+{
+    if (reads->queue) {
+        reads->gate = gate_new(il);
+        if (reads->gate != NONE)
+            il->gates[reads->gate].left_count++;
+        step_at(reads->queue, reads->only)->opens = reads->gate;
+        reads->queue = NULL;
+    }
+    return reads->gate;
+}
+
+static inline unsigned queue_of(const struct interleave *il, unsigned kind)
 {
     if (!il->read_first)
         return QUEUE_READS;
     if (il->chore != NONE)
         return il->cleaning_yields ? QUEUE_CLEANING : QUEUE_PROGRAMS;
-    return step->kind == STEP_READ ? QUEUE_READS : QUEUE_PROGRAMS;
+    return kind == STEP_READ ? QUEUE_READS : QUEUE_PROGRAMS;
 }
 
-static uint32_t opened(struct interleave *il, uint32_t *gate)
+static inline void use(struct interleave *il, uint32_t gate)
 {
-    if (*gate == NONE)
-        *gate = interleave_new_gate(il);
-    return *gate;
+    if (gate != NONE)
+        il->gates[gate].users_count++;
 }
 
-/* What a step waits for, and what waits for it. */
-static void set_gates(struct interleave *il, struct step *step)
+/* What a step that writes waits for, and what waits for it. */
+static inline void set_gates(struct interleave *il, struct step *step,
+                             uint32_t block_number)
 {
-    if (step->kind == STEP_READ) {
-        step->waits_for = il->gate; /* where it lies may have to be read */
-        if (!step->to_host)
-            step->opens = opened(il, &il->reading);
-        return;
-    }
-    struct block_gates *block = &il->blocks[step->block];
+    struct block_gates *block = &il->blocks[block_number];
+
+    step->block = block_number;
+    step->erased = step->arrives = NONE;
     if (step->kind == STEP_ERASE) {
         step->waits_for = block->written;
         step->opens = block->erased;
-        return;
+    } else {
+        step->waits_for = gate_of(il, &il->gate);
+        if (il->jobs[il->open].drains)
+            step->arrives = il->room.arriving;
+        step->erased = block->erased;
+        if (block->written == NONE)
+            block->written = gate_new(il);
+        step->opens = block->written;
     }
-    step->waits_for = il->gate;
-    if (il->jobs[il->open].drains)
-        step->arrives = il->room.arriving;
-    step->erased = block->erased;
-    step->opens = opened(il, &block->written);
+    use(il, step->erased);
+    use(il, step->arrives);
 }
 
-static void ask(struct interleave *il, enum step_kind kind,
-                const struct interleave_step *asked)
+/* Something may wait for the read. */
+static inline void note_read(struct interleave *il, struct queue *queue,
+                             struct step *step)
 {
-    struct step step = {.begin_ns = asked->begin_ns,
-                        .bus_ns = asked->bus_ns,
-                        .controller_ns = asked->controller_ns,
-                        .work_ns = asked->work_ns,
-                        .bytes = asked->bytes,
-                        .sense = asked->sense,
-                        .plane = asked->plane,
-                        .block = asked->block,
-                        .kind = kind,
-                        .to_host = asked->to_host,
-                        .waits_for = NONE,
-                        .erased = NONE,
-                        .arrives = NONE,
-                        .opens = NONE};
+    struct reads *reading = &il->reading;
 
-    set_gates(il, &step);
-    uint32_t slot = take_in(il, &step);
-    if (slot == NONE)
+    if (reading->gate == NONE && !reading->queue) {
+        reading->queue = queue;
+        reading->only = queue->tail - 1;
         return;
-    if (step.opens != NONE)
-        il->gates[step.opens].left_count++;
-    if (step.waits_for != NONE)
-        il->gates[step.waits_for].users_count++;
-    if (step.erased != NONE)
-        il->gates[step.erased].users_count++;
-    if (step.arrives != NONE)
-        il->gates[step.arrives].users_count++;
-    if (kind == STEP_PROGRAM)
-        interleave_note_program(il, asked->bytes);
-    il->chore_work_ns += step.bus_ns + step.work_ns;
+    }
+    step->opens = gate_of(il, reading);
+    if (step->opens != NONE)
+        il->gates[step->opens].left_count++;
+}
+
+static inline void ask(struct interleave *il, unsigned kind,
+                       const struct interleave_step *asked)
+{
     struct bank *bank = &il->banks[asked->bank];
-    struct queue_ends *queue = &bank->queues[queue_of(il, &step)];
-    put_last(il, queue, slot);
-    if (queue->head == slot)
-        interleave_watch(il, asked->bank, slot);
+    struct queue *queue = &bank->queues[queue_of(il, kind)];
+    struct step *step = take_in(il, queue, kind);
+
+    if (!step)
+        return;
+    step->begin_ns = asked->begin_ns;
+    step->work_ns = asked->work_ns;
+    step->bus_ns = asked->bus_ns;
+    if (kind == STEP_READ) {
+        step->controller_ns = (uint32_t)asked->controller_ns;
+        step->bytes = (uint32_t)asked->bytes;
+        step->sense = asked->sense;
+        step->plane = asked->plane;
+        step->to_host = asked->to_host;
+        /* Where it lies may have to be read. */
+        step->waits_for = gate_of(il, &il->gate);
+        step->opens = NONE;
+        if (!asked->to_host)
+            note_read(il, queue, step);
+    } else {
+        set_gates(il, step, asked->block);
+    }
+    use(il, step->waits_for);
+    if (step->opens != NONE && kind != STEP_READ)
+        il->gates[step->opens].left_count++;
+    if (kind == STEP_PROGRAM)
+        il->jobs[il->open].programmed_bytes += asked->bytes;
+    il->chore_work_ns += asked->bus_ns + asked->work_ns;
+    if (queue->tail - queue->head == 1)
+        gate_watch(il, asked->bank, step);
     /* The bank looks at all that may begin at one time. */
-    uint64_t look_ns = later(step.begin_ns, il->now_ns);
-    if (bank->look_ns != look_ns)
-        expect(il, look_ns, EVENT_BEGIN, asked->bank);
+    const uint64_t look_ns = later(asked->begin_ns, il->now_ns);
+    if (bank->look_ns != look_ns) {
+        il->begins_count++;
+        expect(il, LANE_LAST, look_ns, EVENT_BEGIN, asked->bank);
+    }
     bank->look_ns = look_ns;
 }
 
@@ -365,13 +415,14 @@ void interleave_ask_erase(struct interleave *il,
     struct block_gates *block = &il->blocks[step->block];
     struct interleave_step one = *step;
 
-    interleave_leave_gate(il, &block->erased);
-    block->erased = interleave_new_gate(il);
+    gate_leave(il, block->erased);
+    block->erased = gate_new(il);
     for (uint32_t i = 0; i < count; i++, one.bank++) {
         il->array->banks[one.bank].did.blocks_erased_count++;
         ask(il, STEP_ERASE, &one);
     }
-    interleave_leave_gate(il, &block->written);
+    gate_leave(il, block->written);
+    block->written = NONE;
 }
 
 void interleave_replace(struct interleave *il, uint32_t block, uint32_t other)
@@ -380,69 +431,19 @@ void interleave_replace(struct interleave *il, uint32_t block, uint32_t other)
 
     if (gate == NONE)
         return;
-    interleave_leave_gate(il, &il->blocks[block].erased);
+    gate_leave(il, il->blocks[block].erased);
     il->blocks[block].erased = gate;
     il->gates[gate].users_count++;
 }
 
-static int more_jobs(struct interleave *il)
+void interleave_explain(struct interleave *il, bool explains)
 {
-    uint32_t count = il->jobs_count;
-    struct job *jobs = more(il->jobs, &count, 1, sizeof(*jobs));
-
-    if (!jobs)
-        return -ENOMEM;
-    for (uint32_t i = il->jobs_count; i < count; i++)
-        jobs[i].next = i + 1 < count ? i + 1 : NONE;
-    il->free_chore = il->jobs_count;
-    il->jobs = jobs;
-    il->jobs_count = count;
-    return 0;
-}
-
-uint32_t interleave_enter(struct interleave *il)
-{
-    if (il->free_chore == NONE && more_jobs(il)) {
-        il->error = -ENOMEM; /* its steps are those of what is around it then */
-        il->lost_chores_count++;
-        return NONE;
-    }
-    uint32_t at = il->free_chore;
-    il->free_chore = il->jobs[at].next;
-    il->jobs[at] = (struct job){.chore = true,
-                                .order = UINT64_MAX,
-                                .previous = NONE,
-                                .next = NONE,
-                                .outer = il->open,
-                                .outer_chore = il->chore,
-                                .outer_gate = il->gate,
-                                .outer_reading = il->reading,
-                                .outer_work_ns = il->chore_work_ns};
-    il->chores_count++;
-    il->chore_work_ns = 0;
-    il->open = at;
-    il->gate = il->reading = NONE;
-    return at;
-}
-
-void interleave_leave(struct interleave *il, uint32_t at)
-{
-    const struct job *job = &il->jobs[at];
-
-    interleave_leave_gate(il, &il->gate);
-    interleave_leave_gate(il, &il->reading);
-    il->chore = job->outer_chore;
-    il->open = job->outer;
-    il->gate = job->outer_gate;
-    il->reading = job->outer_reading;
-    il->chore_work_ns += job->outer_work_ns;
-    il->jobs[at].closed = true;
-    interleave_settle(il, at);
+    il->explains = explains;
 }
 
 void interleave_begin_chore(struct interleave *il)
 {
-    uint32_t at = interleave_enter(il);
+    uint32_t at = job_enter(il);
 
     if (at != NONE)
         il->chore = at;
@@ -455,27 +456,13 @@ uint64_t interleave_end_chore(struct interleave *il)
     if (il->lost_chores_count > 0)
         il->lost_chores_count--;
     else
-        interleave_leave(il, il->chore);
+        job_leave(il, il->chore);
     return work_ns;
 }
 
 void interleave_linger(struct interleave *il, uint64_t ns)
 {
     il->jobs[il->open].linger_ns = ns;
-}
-
-int interleave_close(struct interleave *il, uint64_t least_ns)
-{
-    struct job *job = &il->jobs[il->open];
-    uint32_t at = il->open;
-
-    il->open = NONE;
-    interleave_leave_gate(il, &il->gate);
-    interleave_leave_gate(il, &il->reading);
-    job->closed = true;
-    job->begin_ns = job->least_ns = least_ns;
-    interleave_settle(il, at);
-    return il->error;
 }
 
 /* ---- making and unmaking ----------------------------------------------- */
@@ -485,14 +472,25 @@ static int allocate(struct interleave *il)
     /* A bank has a transfer or a beginning, a copy or a program; with die
      * queues also the end of what is suspended, and waking up. */
     il->events_count = 4 * il->banks_count + il->jobs_count;
-    il->banks = calloc(il->banks_count, sizeof(*il->banks));
+    uint32_t banks = 0, whys = 0, jobs = 0, job_whys = 0;
+    il->banks =
+        interleave_more(NULL, &banks, il->banks_count, sizeof(*il->banks));
+    il->bank_whys =
+        interleave_more(NULL, &whys, il->banks_count, sizeof(*il->bank_whys));
+    il->jobs = interleave_more(NULL, &jobs, il->jobs_count, sizeof(*il->jobs));
+    il->job_whys =
+        interleave_more(NULL, &job_whys, il->jobs_count, sizeof(*il->job_whys));
     il->blocked = calloc(il->banks_count, sizeof(*il->blocked));
     il->channels = calloc(il->channels_count, sizeof(*il->channels));
-    il->jobs = calloc(il->jobs_count, sizeof(*il->jobs));
     il->complete = calloc(il->jobs_count, sizeof(*il->complete));
-    if (!il->banks || !il->blocked || !il->channels || !il->jobs ||
-        !il->complete || agenda_create(&il->agenda, il->events_count))
+    if (!il->banks || !il->bank_whys || !il->jobs || !il->job_whys ||
+        !il->blocked || !il->channels || !il->complete ||
+        agenda_create(&il->agenda, il->events_count))
         return -ENOMEM;
+    memset(il->banks, 0, il->banks_count * sizeof(*il->banks));
+    memset(il->bank_whys, 0, il->banks_count * sizeof(*il->bank_whys));
+    memset(il->jobs, 0, il->jobs_count * sizeof(*il->jobs));
+    memset(il->job_whys, 0, il->jobs_count * sizeof(*il->job_whys));
     if (il->gated) {
         size_t bytes = array_all_blocks(il->array) * sizeof(*il->blocks);
         il->blocks = malloc(bytes);
@@ -501,17 +499,15 @@ static int allocate(struct interleave *il)
         memset(il->blocks, 0xff, bytes);
     }
     for (uint32_t i = 0; i < il->banks_count; i++) {
-        for (int queue = 0; queue < QUEUES; queue++)
-            il->banks[i].queues[queue].head = NONE;
-        il->banks[i].sending = NONE;
         il->banks[i].program_order = il->banks[i].look_ns = UINT64_MAX;
     }
     for (uint32_t i = 0; i < il->channels_count; i++)
         il->channels[i].first = NONE;
     for (uint32_t i = 0; i < il->jobs_count; i++)
         il->jobs[i].next = i + 1 < il->jobs_count ? i + 1 : NONE;
-    il->open = il->newest = il->free_step = NONE;
-    il->free_gate = il->gate = il->reading = NONE;
+    il->open = il->newest = NONE;
+    il->gate = il->reading = NO_READS;
+    il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
     return 0;
 }
@@ -552,7 +548,8 @@ int interleave_create(const struct drive *drive, struct array *array,
         interleave_destroy(il);
         return -ENOMEM;
     }
-    *interleave = il;
+    *interleave = array->interleave = il;
+    array->queued = il->gated;
     return 0;
 }
 
@@ -560,10 +557,15 @@ void interleave_destroy(struct interleave *il)
 {
     if (!il)
         return;
+    for (uint32_t i = 0; il->banks && i < il->banks_count; i++)
+        for (unsigned j = QUEUE_READS; j < QUEUES; j++)
+            free(il->banks[i].queues[j].steps);
     free(il->banks);
+    free(il->bank_whys);
+    free(il->job_whys);
+    free(il->returned);
     free(il->blocked);
     free(il->channels);
-    free(il->steps);
     free(il->jobs);
     free(il->complete);
     free(il->gates);
@@ -575,13 +577,15 @@ void interleave_destroy(struct interleave *il)
 
 uint64_t interleave_memory_bytes(const struct interleave *il)
 {
-    return sizeof(*il) + il->banks_count * (sizeof(*il->banks) + 1) +
+    return sizeof(*il) +
+           il->banks_count * (sizeof(*il->banks) + sizeof(*il->bank_whys) + 1) +
            il->channels_count * sizeof(*il->channels) +
-           il->steps_count * sizeof(*il->steps) +
-           il->jobs_count * sizeof(*il->jobs) +
+           il->steps_size * sizeof(struct step) +
+           il->jobs_count * (sizeof(*il->jobs) + sizeof(*il->job_whys)) +
            il->depth_count * sizeof(*il->complete) +
            il->gates_count * sizeof(*il->gates) +
            il->room.size * sizeof(*il->room.tickets) +
            (il->gated ? array_all_blocks(il->array) * sizeof(*il->blocks) : 0) +
+           il->returned_size * sizeof(*il->returned) +
            agenda_memory_bytes(&il->agenda);
 }

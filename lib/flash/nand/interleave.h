@@ -3,10 +3,12 @@
 #define SSDPROBE_FLASH_INTERLEAVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/flash/nand/array.h"
 #include "lib/flash/drive/drive.h"
+#include "lib/flash/request/request.h"
 #include "lib/flash/request/why.h"
 
 /*
@@ -46,13 +48,6 @@
 
 struct interleave;
 
-/* A request that is complete. */
-struct interleave_done {
-    uint32_t job;
-    uint64_t begin_ns, complete_ns; /* begin: of its first step */
-    struct flash_why why;           /* along the bank that was ready last */
-};
-
 /* `array`, whose banks it counts, and `link_free_ns` (when the host's link is
  * free: a page read takes its turn on it) outlive it. 0 or -ENOMEM. */
 int interleave_create(const struct drive *drive, struct array *array,
@@ -60,18 +55,64 @@ int interleave_create(const struct drive *drive, struct array *array,
 void interleave_destroy(struct interleave *interleave); /* accepts NULL */
 uint64_t interleave_memory_bytes(const struct interleave *interleave);
 
-/* Where a request lies: those that overlap complete in the order in which they
- * were opened. */
-struct interleave_extent {
-    uint64_t offset_bytes, length_bytes;
-    bool flushes; /* with die queues: waits for all before it, and for drains */
+/* ---- requests under way, and complete but not yet returned --------------- */
+
+/* A slot of the queue depth is free again when its request is complete, whether
+ * it was returned or not. */
+bool interleave_has_room(const struct interleave *interleave);
+/* How many requests have begun and are not complete. */
+uint32_t interleave_count(const struct interleave *interleave);
+/* Is cleaning, or a request, under way? */
+bool interleave_is_busy(const struct interleave *interleave);
+
+/* Room for one more request, from its submission to its return; once for each.
+ * 0 or -ENOMEM. */
+int interleave_reserve(struct interleave *interleave);
+
+/* The turn of a request has come, of this place in the order of submission: the
+ * steps that are asked for are its own until it is closed. Requests that
+ * overlap complete in the order in which they were opened; one that flushes
+ * waits with die queues for all before it, and for drains. There is room. */
+void interleave_open(struct interleave *interleave,
+                     const struct flash_request *request, bool flushes,
+                     uint64_t order);
+/* It begins; it is complete when all its steps are, and not before `least_ns`.
+ * -ENOMEM is its error where some of them were lost. */
+void interleave_close(struct interleave *interleave,
+                      const struct flash_done *done, uint64_t least_ns);
+
+/* When to ask again: at once when some are complete; UINT64_MAX: never. */
+uint64_t interleave_ask_ns(const struct interleave *interleave);
+
+/* Lets happen what does by `until_ns`, until a request is complete or nothing
+ * is under way any more. */
+enum interleave_ran {
+    RAN_ALL, /* nothing more happens by then */
+    RAN_IDLE,
+    RAN_COMPLETE /* there may be more at this instant: call again */
 };
 
-/* A request whose turn has come; the steps that follow are its own, until it is
- * closed. The job's number, below the drive's queue depth; there must be room.
- */
-uint32_t interleave_open(struct interleave *interleave,
-                         const struct interleave_extent *extent);
+/* A request that is complete had this place in the order of submission; why it
+ * took so long, along the bank that was ready last, is in `why` until the next
+ * call. */
+enum interleave_ran interleave_run(struct interleave *interleave,
+                                   uint64_t until_ns, struct flash_done *done,
+                                   uint64_t *order,
+                                   const struct flash_why **why);
+
+/* It is to be returned at its time of completion: now, or later. */
+void interleave_put(struct interleave *interleave,
+                    const struct flash_done *done, uint64_t order);
+
+/* Returns those that are complete by `until_ns`, in (time, submission) order;
+ * how many. */
+size_t interleave_take(struct interleave *interleave, uint64_t until_ns,
+                       struct flash_done done[], size_t max);
+
+/* Are reasons kept from now on? */
+void interleave_explain(struct interleave *interleave, bool explains);
+
+/* ---- what they ask for --------------------------------------------------- */
 
 /* Steps of the open job, each not before `begin_ns`. -ENOMEM is kept, and
  * returned by interleave_close(). */
@@ -109,8 +150,6 @@ void interleave_replace(struct interleave *interleave, uint32_t block,
 /* The open job takes so much longer, once all that it waits for is done. */
 void interleave_linger(struct interleave *interleave, uint64_t ns);
 
-bool interleave_is_gated(const struct interleave *interleave);
-
 /* What is asked for from now on waits for the reads since the last call. */
 void interleave_then(struct interleave *interleave);
 
@@ -143,23 +182,5 @@ uint64_t interleave_gathered_bytes(const struct interleave *interleave);
 
 /* Is the unit on its way from the buffer to the array? */
 bool interleave_is_draining(const struct interleave *interleave, uint64_t unit);
-
-/* Is cleaning, or a request, under way? */
-bool interleave_is_busy(const struct interleave *interleave);
-
-/* The job begins; it is complete when all its steps are, and not before
- * `least_ns`. 0 or -ENOMEM, and then some of its steps were lost. */
-int interleave_close(struct interleave *interleave, uint64_t least_ns);
-
-/* When something happens next; UINT64_MAX: never. */
-uint64_t interleave_next_ns(const struct interleave *interleave);
-
-/*
- * Lets it happen, and what happens after it by `until_ns`: until a job is
- * complete, or nothing is under way any more. True when a job is complete by
- * it, or by the last call: there may be several at one instant.
- */
-bool interleave_run(struct interleave *interleave, uint64_t until_ns,
-                    struct interleave_done *done);
 
 #endif

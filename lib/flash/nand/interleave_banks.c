@@ -2,145 +2,87 @@
 /* Banks that do the steps of requests, and the buses for which they ask. */
 #include "lib/flash/nand/interleave_inside.h"
 
-/* ---- jobs -------------------------------------------------------------- */
-
-static void unlist(struct interleave *il, const struct job *job)
+static inline struct step *head_of(const struct bank *bank)
 {
-    if (job->previous != NONE)
-        il->jobs[job->previous].next = job->next;
-    if (job->next != NONE)
-        il->jobs[job->next].previous = job->previous;
-    else
-        il->newest = job->previous;
+    const struct queue *queue = &bank->queues[bank->queue];
+
+    return step_at(queue, queue->head);
 }
 
-static void complete_job(struct interleave *il, uint32_t at)
+static bool is_ready(const struct interleave *il, const struct step *step)
 {
-    struct job *job = &il->jobs[at];
-
-    unlist(il, job);
-    touched_note(&il->touched, &job->parts, -1);
-    job->end_ns = il->now_ns;
-    il->complete[il->complete_count++] = at;
-}
-
-/* Are those complete that waited for the job, which is? */
-static void let_follow(struct interleave *il, const struct job *job)
-{
-    uint32_t left = job->followers_count;
-
-    for (uint32_t i = job->next; left > 0 && i != NONE;) {
-        uint32_t next = il->jobs[i].next;
-        if (must_follow(&il->jobs[i], job)) {
-            left--;
-            il->jobs[i].older_count--;
-            /* Nothing but what was drained last says what a flush did. */
-            if (job->drains)
-                il->jobs[i].why = job->why;
-            interleave_settle(il, i);
-        }
-        i = next;
-    }
-}
-
-static void finish_chore(struct interleave *il, uint32_t at)
-{
-    struct job *job = &il->jobs[at];
-
-    if (job->drains) {
-        unlist(il, job);
-        let_follow(il, job);
-        interleave_drained(il, job);
-    }
-    job->next = il->free_chore;
-    il->free_chore = at;
-    il->chores_count--;
-}
-
-/* Is the job complete, and then those that waited for it? */
-void interleave_settle(struct interleave *il, uint32_t at)
-{
-    struct job *job = &il->jobs[at];
-
-    if (!job->closed || job->steps_left_count || job->older_count ||
-        job->tickets_left_count)
-        return;
-    if (job->chore) {
-        finish_chore(il, at);
-        return;
-    }
-    if (job->linger_ns > 0) {
-        job->least_ns = later(job->least_ns, il->now_ns) + job->linger_ns;
-        job->why.program_ns += job->linger_ns;
-        job->linger_ns = 0;
-    }
-    if (job->least_ns > il->now_ns) {
-        if (!job->timed)
-            expect(il, job->least_ns, EVENT_LEAST, at);
-        job->timed = true;
-        return;
-    }
-    complete_job(il, at);
-    let_follow(il, job);
+    if (!gate_is_open(il, step->waits_for))
+        return false;
+    if (step->kind == STEP_READ)
+        return true;
+    if (!gate_is_open(il, step->erased) || !gate_is_open(il, step->arrives))
+        return false;
+    /* What was valid in the block must be safe elsewhere. */
+    const struct job *job = &il->jobs[step->job];
+    return step->kind != STEP_ERASE ||
+           job->steps_left_count == job->erases_left_count;
 }
 
 /* ---- the bus ----------------------------------------------------------- */
 
-static struct channel *channel_of(struct interleave *il, uint32_t bank)
+static inline struct channel *channel_of(struct interleave *il, uint32_t bank)
 {
-    return &il->channels[bank % il->channels_count];
-}
-
-static struct step *sending_step(struct interleave *il, uint32_t at)
-{
-    const struct bank *bank = &il->banks[at];
-    struct step *head = head_of(il, bank);
-
-    return head->kind == STEP_PROGRAM ? &il->steps[bank->sending] : head;
+    return &il->channels[il->array->banks[bank].channel];
 }
 
 /* The bank has the bus: a page goes over it. */
-static void transfer(struct interleave *il, uint32_t at)
+static inline void transfer(struct interleave *il, uint32_t at)
 {
-    expect(il, il->now_ns + sending_step(il, at)->bus_ns, EVENT_TRANSFERRED,
-           at);
+    const struct bank *bank = &il->banks[at];
+    const struct step *head = head_of(bank);
+    const struct step *step =
+        head->kind == STEP_PROGRAM
+            ? step_at(&bank->queues[bank->queue], bank->sending)
+            : head;
+
+    expect(il, LANE_BUS, il->now_ns + step->bus_ns, EVENT_TRANSFERRED, at);
 }
 
-static void take_bus(struct interleave *il, uint32_t at)
+static inline void take_bus(struct interleave *il, struct channel *channel,
+                            uint32_t at)
 {
     struct bank *bank = &il->banks[at];
-    uint64_t waited = il->now_ns - bank->asked_ns;
 
-    channel_of(il, at)->taken = true;
+    channel->taken = true;
     bank->asking = false;
     bank->holding = true;
-    /* Waiting counts only where nothing else goes on. */
-    if (il->gated)
-        bank->run.why.channel_ns += waited;
-    else if (!bank->programming && !bank->copying)
-        bank->run.why.wait_ns += waited;
+    if (il->explains) {
+        struct flash_why *why = &il->bank_whys[at].run;
+        uint64_t waited_ns = il->now_ns - bank->asked_ns;
+        /* Waiting counts only where nothing else goes on. */
+        if (il->gated)
+            why->channel_ns += waited_ns;
+        else if (!bank->programming && !bank->copying)
+            why->wait_ns += waited_ns;
+    }
     transfer(il, at);
 }
 
-static void ask_for_bus(struct interleave *il, uint32_t at)
+static inline void ask_for_bus(struct interleave *il, uint32_t at)
 {
     struct channel *channel = channel_of(il, at);
     struct bank *bank = &il->banks[at];
 
-    bank->asking = true;
     bank->asked_ns = il->now_ns;
-    bank->waiting_next = NONE;
     if (!channel->taken) {
-        take_bus(il, at);
-    } else if (channel->first == NONE) {
-        channel->first = channel->last = at;
-    } else {
-        il->banks[channel->last].waiting_next = at;
-        channel->last = at;
+        take_bus(il, channel, at);
+        return;
     }
+    bank->asking = true;
+    bank->waiting_next = NONE;
+    if (channel->first == NONE)
+        channel->first = at;
+    else
+        il->banks[channel->last].waiting_next = at;
+    channel->last = at;
 }
 
-static void release_bus(struct interleave *il, uint32_t at)
+static inline void release_bus(struct interleave *il, uint32_t at)
 {
     struct channel *channel = channel_of(il, at);
     uint32_t next = channel->first;
@@ -150,99 +92,283 @@ static void release_bus(struct interleave *il, uint32_t at)
     if (next == NONE)
         return;
     channel->first = il->banks[next].waiting_next;
-    take_bus(il, next);
+    take_bus(il, channel, next);
+}
+
+/* A page may go over the bus: one that is held is its own already. */
+static inline void ready(struct interleave *il, uint32_t at)
+{
+    if (il->banks[at].holding)
+        transfer(il, at);
+    else
+        ask_for_bus(il, at);
+}
+
+/* The same at that time; where nothing else happens until then, at once. */
+static inline void ready_at(struct interleave *il, uint64_t ns, uint32_t at)
+{
+    if (ns > il->now_ns)
+        expect(il, LANE_OTHER, ns, EVENT_READY, at);
+    else if (agenda_is_over(&il->agenda, il->now_ns))
+        ready(il, at);
+    else
+        expect(il, LANE_NOW, il->now_ns, EVENT_READY, at);
+}
+
+/* ---- suspending ---------------------------------------------------------- */
+
+/* The bank's program or erase takes so long from now on. */
+static void lasts(struct interleave *il, uint32_t at, uint64_t ns)
+{
+    struct bank *bank = &il->banks[at];
+
+    bank->over_ns = il->now_ns + ns;
+    if (!bank->over_pending)
+        expect(il, LANE_OTHER, bank->over_ns,
+               head_of(bank)->kind == STEP_PROGRAM ? EVENT_PROGRAMMED
+                                                   : EVENT_OVER,
+               at);
+    bank->over_pending = true;
+}
+
+/* Is what the bank did over, or does it go on? */
+static bool is_over(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+
+    bank->over_pending = false;
+    if (bank->suspended)
+        return false;
+    if (bank->over_ns > il->now_ns) {
+        lasts(il, at, bank->over_ns - il->now_ns);
+        return false;
+    }
+    return true;
+}
+
+/* How long until a read can go where this step is under way; UINT64_MAX: when
+ * the step is over. */
+static uint64_t letting_ns(const struct interleave *il, const struct bank *bank)
+{
+    const unsigned kind = head_of(bank)->kind;
+
+    if (kind == STEP_ERASE)
+        return il->suspends_erases ? il->erase_suspend_ns : UINT64_MAX;
+    if (kind == STEP_READ || !il->suspends_programs ||
+        (kind == STEP_PROGRAM && !bank->programming))
+        return UINT64_MAX;
+    return il->program_suspend_ns;
+}
+
+/* A read may interrupt what the bank does. */
+static void interrupt(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    const struct queue *reads = &bank->queues[QUEUE_READS];
+
+    if (!il->read_first || bank->suspended || is_empty(reads) ||
+        bank->queue == QUEUE_READS || !bank->over_pending)
+        return;
+    const struct step *read = step_at(reads, reads->head);
+    if (read->begin_ns > il->now_ns || !is_ready(il, read))
+        return;
+    uint64_t ns = letting_ns(il, bank);
+    if (ns == UINT64_MAX || bank->over_ns <= il->now_ns + ns)
+        return; /* the read waits for the rest */
+    bank->suspended = true;
+    bank->suspended_queue = bank->queue;
+    bank->suspended_began_ns = bank->began_ns;
+    bank->suspended_aside_ns = bank->aside_ns;
+    if (il->explains) {
+        struct bank_why *why = &il->bank_whys[at];
+        why->suspended = why->run;
+        why->suspended_known_ns = why->known_ns;
+    }
+    bank->suspended_ns = il->now_ns;
+    bank->rest_ns = bank->over_ns - il->now_ns;
+    bank->letting_ns = ns;
+    bank->let_go_ns = il->now_ns + ns;
+    expect(il, LANE_OTHER, bank->let_go_ns, EVENT_SUSPENDED, at);
+}
+
+/* Its reads are done, and it goes on. */
+static void resume(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    const uint64_t aside_ns = il->now_ns - bank->suspended_ns;
+
+    bank->suspended = false;
+    bank->queue = bank->suspended_queue;
+    bank->began_ns = bank->suspended_began_ns;
+    bank->aside_ns = bank->suspended_aside_ns + aside_ns;
+    if (il->explains) {
+        struct bank_why *why = &il->bank_whys[at];
+        why->run = why->suspended;
+        why->known_ns = why->suspended_known_ns;
+        why->run.die_ns += aside_ns;
+    }
+    lasts(il, at, il->resume_ns + bank->rest_ns);
+}
+
+/* ---- why ----------------------------------------------------------------- */
+
+static uint64_t known_ns(const struct flash_why *why)
+{
+    return why->wait_ns + why->channel_ns + why->bus_ns;
+}
+
+/* What a run that begins now has waited for. */
+static void note_wait(const struct interleave *il, uint32_t at,
+                      struct flash_why *why)
+{
+    const struct bank *bank = &il->banks[at];
+    const struct array_bank *chip = &il->array->banks[at];
+    const struct step *step = head_of(bank);
+    uint64_t from_ns = later(step->begin_ns, il->jobs[step->job].seen_ns);
+    uint64_t waited_ns = il->now_ns > from_ns ? il->now_ns - from_ns : 0;
+    uint64_t suspend_ns = 0, erase_ns = 0;
+
+    if (bank->suspended && bank->let_go_ns == il->now_ns)
+        suspend_ns = bank->letting_ns;
+    suspend_ns = suspend_ns < waited_ns ? suspend_ns : waited_ns;
+    waited_ns -= suspend_ns;
+    from_ns = later(from_ns, chip->erase_begin_ns);
+    if (chip->erased_ns > from_ns)
+        erase_ns = chip->erased_ns - from_ns;
+    erase_ns = erase_ns < waited_ns ? erase_ns : waited_ns;
+    why->suspend_ns += suspend_ns;
+    why->erase_ns += erase_ns;
+    why->die_ns += waited_ns - erase_ns;
+}
+
+static void explain_begin(struct interleave *il, uint32_t at, uint32_t job)
+{
+    struct bank_why *why = &il->bank_whys[at];
+
+    why->run = il->job_whys[job];
+    if (il->gated)
+        note_wait(il, at, &why->run);
+    why->known_ns = known_ns(&why->run);
+}
+
+/* What of a run was not waiting or the bus. */
+static void explain_end(struct interleave *il, uint32_t at, unsigned kind,
+                        uint32_t job, uint64_t elapsed_ns)
+{
+    struct bank_why *why = &il->bank_whys[at];
+    uint64_t known = known_ns(&why->run) - why->known_ns;
+    uint64_t rest_ns = elapsed_ns > known ? elapsed_ns - known : 0;
+
+    if (kind == STEP_READ)
+        why->run.sense_ns += rest_ns;
+    else if (kind == STEP_PROGRAM)
+        why->run.program_ns += rest_ns;
+    else
+        why->run.clean_ns += rest_ns;
+    il->job_whys[job] = why->run;
+    il->jobs[job].seen_ns = il->now_ns;
 }
 
 /* ---- a bank's run: steps of one kind and job --------------------------- */
 
 static void begin_run(struct interleave *il, uint32_t at);
 
-/* With die queues a bank chooses again after each program. */
-static bool continues(const struct interleave *il, uint32_t step,
-                      const struct step *than)
+/* Is a step of the queue one that the run goes on with? With die queues a bank
+ * chooses again after each program. */
+static inline bool continues(const struct interleave *il,
+                             const struct queue *queue, uint32_t number,
+                             unsigned kind, uint32_t job)
 {
-    if (il->gated && than->kind != STEP_READ)
+    if (number == queue->tail || (il->gated && kind != STEP_READ))
         return false;
-    return step != NONE && il->steps[step].job == than->job &&
-           il->steps[step].kind == than->kind;
+    const struct step *step = step_at(queue, number);
+    return step->job == job && step->kind == kind;
 }
 
 /* Those that wait for the reads of a job on other banks. */
 static void unblock(struct interleave *il, uint32_t job)
 {
     for (uint32_t i = 0; (i = next_blocked(il, i)) < il->banks_count; i++) {
-        if (head_of(il, &il->banks[i])->job != job)
+        if (head_of(&il->banks[i])->job != job)
             continue;
         il->blocked[i] = false;
-        expect(il, il->now_ns, EVENT_BEGIN, i);
+        il->begins_count++;
+        expect(il, LANE_LAST, il->now_ns, EVENT_BEGIN, i);
     }
 }
 
 /* The bank did nothing until now. */
-static void count_idle(struct interleave *il, uint32_t at)
+static void count_idle(struct interleave *il, uint32_t at, uint64_t idle_ns)
 {
     struct flash_bank *did = &il->array->banks[at].did;
-    uint64_t idle_ns = il->now_ns - il->banks[at].free_ns;
     uint64_t limit_ns = 1000000;
     int class = 0;
 
     for (; class + 1 < FLASH_IDLE_CLASSES && idle_ns >= limit_ns; class ++)
         limit_ns *= 10;
-    did->idle_counts[class] += idle_ns > 0;
+    did->idle_counts[class]++;
     did->idle_ns[class] += idle_ns;
 }
 
-/* What of a run was not waiting or the bus. */
-static void count_run(struct interleave *il, uint32_t at, enum step_kind kind,
-                      struct job *job)
+/* Counts for those that wait that a step is done. */
+static inline void open_gates(struct interleave *il, const struct step *done)
 {
-    struct run *run = &il->banks[at].run;
-    uint64_t elapsed = il->now_ns - run->began_ns - run->aside_ns;
-    uint64_t known = run->why.wait_ns + run->why.channel_ns + run->why.bus_ns -
-                     run->known_ns;
-    uint64_t rest = elapsed > known ? elapsed - known : 0;
+    struct job *job = &il->jobs[done->job];
 
-    if (kind == STEP_READ)
-        run->why.sense_ns += rest;
-    else if (kind == STEP_PROGRAM)
-        run->why.program_ns += rest;
-    else
-        run->why.clean_ns += rest;
-    job->why = run->why;
-    job->seen_ns = il->now_ns;
-    il->array->banks[at].did.busy_ns += elapsed;
-    il->banks[at].free_ns = il->now_ns;
+    gate_leave(il, done->waits_for);
+    if (done->kind != STEP_READ) {
+        gate_leave(il, done->erased);
+        gate_leave(il, done->arrives);
+    }
+    if (done->opens != NONE) {
+        bool opens = --il->gates[done->opens].left_count == 0;
+        if (opens)
+            gate_wake(il, done->opens);
+        if (opens && done->kind == STEP_ERASE &&
+            il->blocks[done->block].erased == done->opens) {
+            il->blocks[done->block].erased = NONE;
+            gate_leave(il, done->opens);
+        } else {
+            gate_free_unused(il, done->opens);
+        }
+    }
+    if (done->kind == STEP_ERASE)
+        job->erases_left_count--;
+    else if (job->chore && job->steps_left_count == job->erases_left_count)
+        gate_wake(il, NONE);
 }
 
 /* The head of a bank is done. True: its run goes on. */
-static bool finish_step(struct interleave *il, uint32_t at)
+static inline bool finish_step(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
-    struct queue_ends *queue = &bank->queues[bank->run.queue];
-    uint32_t done = queue->head;
-    struct step step = il->steps[done];
-    struct job *job = &il->jobs[step.job];
+    struct queue *queue = &bank->queues[bank->queue];
+    const struct step *step = step_at(queue, queue->head++);
+    const uint32_t job_number = step->job;
+    const unsigned kind = step->kind;
+    struct job *job = &il->jobs[job_number];
 
-    queue->head = step.next;
-    if (step.next != NONE) {
-        const struct step *near = any_step(il, il->steps[step.next].next);
-        __builtin_prefetch(near);
-        __builtin_prefetch(&near->job);
+    if (!is_empty(queue)) {
+        /* Where there are many they lie far from the processor. */
+        __builtin_prefetch(step_at(queue, queue->head + 2));
         if (il->gated)
-            interleave_watch(il, at, step.next);
+            gate_watch(il, at, step_at(queue, queue->head));
     }
-    il->steps[done].next = il->free_step;
-    il->free_step = done;
     job->steps_left_count--;
-    if (step.kind == STEP_READ && --job->reads_left_count == 0 &&
-        job->has_bank_waiting)
-        unblock(il, step.job);
     if (il->gated)
-        interleave_opens(il, &step);
-    if (continues(il, queue->head, &step))
+        open_gates(il, step);
+    else if (kind == STEP_READ && --job->reads_left_count == 0 &&
+             job->has_bank_waiting)
+        unblock(il, job_number);
+    if (continues(il, queue, queue->head, kind, job_number))
         return true;
-    count_run(il, at, step.kind, job);
-    interleave_settle(il, step.job);
+    const uint64_t elapsed_ns = il->now_ns - bank->began_ns - bank->aside_ns;
+    il->array->banks[at].did.busy_ns += elapsed_ns;
+    bank->free_ns = il->now_ns;
+    if (il->explains)
+        explain_end(il, at, kind, job_number, elapsed_ns);
+    if (job->steps_left_count == 0)
+        job_settle(il, job_number);
     begin_run(il, at);
     return false;
 }
@@ -254,72 +380,69 @@ static void send_burst(struct interleave *il, uint32_t at)
     struct bank *bank = &il->banks[at];
     uint32_t room = il->registers_count - bank->held_count, count = 0;
 
-    if (bank->asking || bank->holding || bank->sending == NONE ||
+    if (bank->asking || bank->holding || !bank->sends ||
         (!il->cache_program && bank->programming))
         return;
-    const struct step *first = &il->steps[bank->sending];
-    uint32_t step = bank->sending;
+    const struct queue *queue = &bank->queues[bank->queue];
+    const uint32_t job = step_at(queue, bank->sending)->job;
+    uint32_t number = bank->sending;
     uint64_t ready_ns = 0;
     do {
-        ready_ns = later(ready_ns, il->steps[step].begin_ns);
-        step = il->steps[step].next;
+        ready_ns = later(ready_ns, step_at(queue, number++)->begin_ns);
         count++;
-    } while (count < il->registers_count && continues(il, step, first));
+    } while (count < il->registers_count &&
+             continues(il, queue, number, STEP_PROGRAM, job));
     if (count > room)
         return;
     bank->sending_count = count;
     bank->asking = true;
     if (ready_ns > il->now_ns)
-        expect(il, ready_ns, EVENT_READY, at);
+        expect(il, LANE_OTHER, ready_ns, EVENT_READY, at);
     else
         ask_for_bus(il, at);
 }
 
-/* Is the page sensed along with that of another plane that was sensed last? */
-static bool joins_sense(struct bank *bank, const struct step *step)
+/* When the page is in its register, if its sense begins at `begin_ns`: along
+ * with that of another plane that was sensed last, or alone. */
+static inline uint64_t sense_from(const struct interleave *il,
+                                  struct bank *bank, const struct step *step,
+                                  uint64_t begin_ns)
 {
-    if (!step->plane || bank->sense != step->sense ||
-        (bank->sensed_planes & step->plane) ||
-        step->begin_ns > bank->sense_began_ns)
-        return false;
-    bank->sensed_planes |= step->plane;
-    return true;
-}
-
-/* When the page is in its register, if its sense begins at `begin_ns`. */
-static uint64_t sense_from(const struct interleave *il, struct bank *bank,
-                           const struct step *step, uint64_t begin_ns)
-{
-    if (joins_sense(bank, step))
+    if (step->plane && bank->sense == step->sense &&
+        !(bank->sensed_planes & step->plane) &&
+        step->begin_ns <= bank->sense_began_ns) {
+        bank->sensed_planes |= step->plane;
         return il->now_ns;
+    }
     bank->sense = step->sense;
     bank->sensed_planes = step->plane;
     bank->sense_began_ns = begin_ns;
     return begin_ns + step->work_ns;
 }
 
-static void begin_step(struct interleave *il, uint32_t at)
+static inline void begin_step(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
-    const struct step *step = head_of(il, bank);
+    const struct step *step = head_of(bank);
 
     switch (step->kind) {
     case STEP_READ:
         bank->sensed_ns = sense_from(il, bank, step, il->now_ns) +
                           (il->cache_read ? il->copy_ns : 0);
-        expect(il, bank->sensed_ns, EVENT_READY, at);
+        ready_at(il, bank->sensed_ns, at);
         break;
     case STEP_PROGRAM:
-        bank->sending = bank->queues[bank->run.queue].head;
+        bank->sends = true;
+        bank->sending = bank->queues[bank->queue].head;
         bank->held_count = 0;
         send_burst(il, at);
         break;
     case STEP_ERASE:
         il->array->banks[at].erase_begin_ns = il->now_ns;
-        interleave_lasts(il, at, step->work_ns);
+        lasts(il, at, step->work_ns);
         break;
-    case STEP_BUSY:
-        interleave_lasts(il, at, step->work_ns);
+    default:
+        lasts(il, at, step->work_ns);
         break;
     }
 }
@@ -329,13 +452,14 @@ static bool may_begin(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
 
-    bank->busy = bank->queues[QUEUE_READS].head != NONE;
+    bank->busy = !is_empty(&bank->queues[QUEUE_READS]);
     if (!bank->busy)
         return false;
-    const struct step *step = head_of(il, bank);
+    const struct step *step = head_of(bank);
     struct job *job = &il->jobs[step->job];
     if (step->begin_ns > il->now_ns) {
-        expect(il, step->begin_ns, EVENT_BEGIN, at);
+        il->begins_count++;
+        expect(il, LANE_LAST, step->begin_ns, EVENT_BEGIN, at);
         return false;
     }
     if (step->kind == STEP_PROGRAM && job->reads_left_count > 0) {
@@ -345,16 +469,38 @@ static bool may_begin(struct interleave *il, uint32_t at)
     return true;
 }
 
-/* With die queues: the same; a bank without more to read goes on with what it
- * suspended. */
-static bool may_begin_queued(struct interleave *il, uint32_t at)
+/* Has the bank a step that can begin? It is then what it runs. */
+static inline bool pick(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
 
-    bank->busy = interleave_pick(il, at);
+    il->blocked[at] = false;
+    for (unsigned i = QUEUE_READS; i < (bank->suspended ? 1 : QUEUES); i++) {
+        const struct queue *queue = &bank->queues[i];
+        if (is_empty(queue))
+            continue;
+        const struct step *head = step_at(queue, queue->head);
+        if (head->begin_ns > il->now_ns)
+            continue;
+        if (is_ready(il, head)) {
+            bank->queue = (uint8_t)i;
+            return true;
+        }
+        il->blocked[at] = true;
+    }
+    return false;
+}
+
+/* With die queues: the same; a bank without more to read goes on with what it
+ * suspended. */
+static inline bool may_begin_queued(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+
+    bank->busy = pick(il, at);
     if (!bank->busy && bank->suspended) {
         bank->busy = true;
-        interleave_resume(il, at);
+        resume(il, at);
         return false;
     }
     return bank->busy;
@@ -367,24 +513,23 @@ static void begin_run(struct interleave *il, uint32_t at)
 
     if (il->gated ? !may_begin_queued(il, at) : !may_begin(il, at))
         return;
-    struct job *job = &il->jobs[head_of(il, bank)->job];
+    const uint32_t job_number = head_of(bank)->job;
+    struct job *job = &il->jobs[job_number];
     if (!job->begun)
         job->begin_ns = il->now_ns;
     job->begun = true;
-    count_idle(il, at);
-    bank->run.began_ns = il->now_ns;
-    bank->run.aside_ns = 0;
-    bank->run.why = job->why;
-    if (il->gated)
-        interleave_note_wait(il, at, &bank->run.why);
-    bank->run.known_ns =
-        bank->run.why.wait_ns + bank->run.why.channel_ns + bank->run.why.bus_ns;
+    if (il->now_ns > bank->free_ns)
+        count_idle(il, at, il->now_ns - bank->free_ns);
+    bank->began_ns = il->now_ns;
+    bank->aside_ns = 0;
+    if (il->explains)
+        explain_begin(il, at, job_number);
     begin_step(il, at);
 }
 
 /* ---- what happens ------------------------------------------------------ */
 
-static void to_host(struct interleave *il, const struct step *step)
+static inline void to_host(struct interleave *il, const struct step *step)
 {
     uint64_t *controller_ns = &il->array->controller_free_ns;
     uint64_t ready_ns = il->now_ns;
@@ -393,34 +538,49 @@ static void to_host(struct interleave *il, const struct step *step)
         ready_ns = *controller_ns =
             later(ready_ns, *controller_ns) + step->controller_ns;
     /* A page is less than a GiB: this fits. */
-    *il->link_free_ns = later(ready_ns, *il->link_free_ns) +
-                        step->bytes * 1000000000 / il->link_bytes_per_second;
+    *il->link_free_ns =
+        later(ready_ns, *il->link_free_ns) +
+        (uint64_t)step->bytes * 1000000000 / il->link_bytes_per_second;
 }
 
-static void read_transferred(struct interleave *il, uint32_t at)
+static inline void read_transferred(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
-    const struct step *step = head_of(il, bank);
-    bool more = continues(il, step->next, step);
-    struct job *job = &il->jobs[step->job];
+    const struct step *step = head_of(bank);
 
-    bank->run.why.bus_ns += step->bus_ns;
+    if (il->explains)
+        il->bank_whys[at].run.bus_ns += step->bus_ns;
     if (step->to_host) {
+        struct job *job = &il->jobs[step->job];
         to_host(il, step);
         job->least_ns = later(job->least_ns, *il->link_free_ns);
     }
-    if (!more || !il->held)
+    const struct queue *queue = &bank->queues[bank->queue];
+    if (!il->held ||
+        !continues(il, queue, queue->head + 1, STEP_READ, step->job))
         release_bus(il, at);
     if (!finish_step(il, at))
         return;
-    step = head_of(il, bank);
+    step = head_of(bank);
     if (il->cache_read)
         bank->sensed_ns =
             later(sense_from(il, bank, step, bank->sensed_ns), il->now_ns) +
             il->copy_ns;
     else
         bank->sensed_ns = sense_from(il, bank, step, il->now_ns);
-    expect(il, bank->sensed_ns, EVENT_READY, at);
+    ready_at(il, bank->sensed_ns, at);
+}
+
+static void copied(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+
+    bank->copying = false;
+    bank->programming = true;
+    bank->held_count--;
+    lasts(il, at, head_of(bank)->work_ns);
+    send_burst(il, at);
+    interrupt(il, at);
 }
 
 /* The page in the cache register goes to the array. */
@@ -431,18 +591,22 @@ static void program_next(struct interleave *il, uint32_t at)
     if (bank->programming || bank->copying || bank->held_count == 0)
         return;
     bank->copying = true;
-    expect(il, il->now_ns + (il->cache_program ? il->copy_ns : 0), EVENT_COPIED,
-           at);
+    if (il->cache_program)
+        expect(il, LANE_OTHER, il->now_ns + il->copy_ns, EVENT_COPIED, at);
+    else
+        expect(il, LANE_NOW, il->now_ns, EVENT_COPIED, at);
 }
 
 static void program_transferred(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
-    const struct step *step = &il->steps[bank->sending];
+    const struct queue *queue = &bank->queues[bank->queue];
+    const struct step *step = step_at(queue, bank->sending);
 
-    if (!bank->programming && !bank->copying)
-        bank->run.why.bus_ns += step->bus_ns;
-    bank->sending = continues(il, step->next, step) ? step->next : NONE;
+    if (il->explains && !bank->programming && !bank->copying)
+        il->bank_whys[at].run.bus_ns += step->bus_ns;
+    bank->sends =
+        continues(il, queue, ++bank->sending, STEP_PROGRAM, step->job);
     bank->held_count++;
     program_next(il, at);
     if (--bank->sending_count > 0) {
@@ -453,21 +617,9 @@ static void program_transferred(struct interleave *il, uint32_t at)
     send_burst(il, at);
 }
 
-static void copied(struct interleave *il, uint32_t at)
-{
-    struct bank *bank = &il->banks[at];
-
-    bank->copying = false;
-    bank->programming = true;
-    bank->held_count--;
-    interleave_lasts(il, at, head_of(il, bank)->work_ns);
-    send_burst(il, at);
-    interleave_interrupt(il, at);
-}
-
 static void programmed(struct interleave *il, uint32_t at)
 {
-    if (!interleave_is_over(il, at))
+    if (!is_over(il, at))
         return;
     il->banks[at].programming = false;
     if (!finish_step(il, at))
@@ -479,30 +631,33 @@ static void programmed(struct interleave *il, uint32_t at)
 /* A bank that was busy for a time. */
 static void over(struct interleave *il, uint32_t at)
 {
-    if (!interleave_is_over(il, at))
+    if (!is_over(il, at))
         return;
-    if (head_of(il, &il->banks[at])->kind == STEP_ERASE)
+    if (head_of(&il->banks[at])->kind == STEP_ERASE)
         il->array->banks[at].erased_ns = il->now_ns;
     if (finish_step(il, at))
         begin_step(il, at);
 }
 
 /* A step may begin: with die queues the bank may do something else. */
-static void look(struct interleave *il, uint32_t at)
+static inline void look(struct interleave *il, uint32_t at)
 {
     if (il->gated && il->banks[at].busy)
-        interleave_interrupt(il, at);
+        interrupt(il, at);
     else
         begin_run(il, at);
 }
 
-void interleave_happen(struct interleave *il, const struct event *event)
+void banks_happen(struct interleave *il)
 {
-    uint32_t at = event->at;
+    const struct event *event = agenda_take(&il->agenda);
+    const uint32_t at = event->at;
 
-    switch (event->kind) {
+    assert(event->ns >= il->now_ns);
+    il->now_ns = event->ns;
+    switch ((enum event_kind)event->kind) {
     case EVENT_TRANSFERRED:
-        if (head_of(il, &il->banks[at])->kind == STEP_READ)
+        if (head_of(&il->banks[at])->kind == STEP_READ)
             read_transferred(il, at);
         else
             program_transferred(il, at);
@@ -514,11 +669,7 @@ void interleave_happen(struct interleave *il, const struct event *event)
         programmed(il, at);
         break;
     case EVENT_READY:
-        /* A bus that is held is its own already. */
-        if (il->banks[at].holding)
-            transfer(il, at);
-        else
-            ask_for_bus(il, at);
+        ready(il, at);
         break;
     case EVENT_OVER:
         over(il, at);
@@ -532,12 +683,13 @@ void interleave_happen(struct interleave *il, const struct event *event)
         break;
     case EVENT_LEAST:
         il->jobs[at].timed = false;
-        interleave_settle(il, at);
+        job_settle(il, at);
         break;
     case EVENT_ARRIVED:
-        interleave_arrived(il, at);
+        room_arrived(il, at);
         break;
     case EVENT_BEGIN:
+        il->begins_count--;
         if (il->banks[at].look_ns == il->now_ns)
             il->banks[at].look_ns = UINT64_MAX;
         look(il, at);

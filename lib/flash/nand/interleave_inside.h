@@ -2,6 +2,8 @@
 #ifndef SSDPROBE_FLASH_INTERLEAVE_INSIDE_H
 #define SSDPROBE_FLASH_INTERLEAVE_INSIDE_H
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "lib/flash/nand/agenda.h"
@@ -10,9 +12,10 @@
 #include "lib/flash/request/touched.h"
 
 /*
- * What only the files of the interleaving see: what is asked for, jobs with
- * their steps (interleave.c), and the banks and buses that do it
- * (interleave_banks.c).
+ * What only the files of the interleaving see, from what others need to what
+ * needs others: what waits for what (interleave_gates.c), jobs and the memory
+ * that writes wait in (interleave_jobs.c), banks and buses that do the steps
+ * (interleave_banks.c), and what is asked for (interleave.c).
  */
 
 #define NONE UINT32_MAX
@@ -20,20 +23,30 @@
 
 enum step_kind { STEP_READ, STEP_PROGRAM, STEP_BUSY, STEP_ERASE };
 
+/* Of a cache line: there may be many. */
 struct step {
     uint64_t begin_ns; /* not before */
-    uint64_t bus_ns, controller_ns;
-    uint64_t work_ns; /* sense, program, or busy */
-    uint64_t bytes;
-    uint64_t sense;     /* reads of one number are sensed together, */
-    uint32_t plane;     /* each in a plane of its own: a bit. 0: alone */
-    uint32_t next, job; /* in its queue; whose it is */
-    uint32_t waits_for, erased, arrives; /* gates that must be open */
-    uint32_t opens;                      /* the gate that it counts for */
-    uint32_t block;                      /* it is written; NONE */
-    enum step_kind kind;
+    uint64_t work_ns;  /* sense, program, or busy */
+    uint64_t bus_ns;
+    union {
+        uint64_t sense; /* reads of one number are sensed together */
+        struct {
+            uint32_t block;   /* it is written; NONE */
+            uint32_t arrives; /* a gate that must be open */
+        };
+    };
+    uint32_t controller_ns, bytes; /* a page is less than a GiB */
+    uint32_t job;                  /* whose it is */
+    uint32_t waits_for;            /* a gate that must be open */
+    uint32_t opens;                /* the gate that it counts for */
+    union {
+        uint32_t plane;  /* of a read: a bit; 0: it is sensed alone */
+        uint32_t erased; /* of others: a gate that must be open */
+    };
+    uint8_t kind;
     bool to_host;
 };
+static_assert(sizeof(struct step) == 64, "a cache line");
 
 /* Steps wait for others that were asked for before them: gates open when those
  * are done. */
@@ -50,18 +63,36 @@ struct block_gates {
     uint32_t erased, written;
 };
 
+/* Steps that are not done: a ring, from `head` to before `tail`, whose numbers
+ * only grow. */
+struct queue {
+    struct step *steps;
+    uint32_t head, tail, size;
+};
+
+/* Reads that something may wait for. They have a gate once something does, or
+ * once there are several. */
+struct reads {
+    uint32_t gate;       /* NONE: */
+    uint32_t only;       /* this one */
+    struct queue *queue; /* of this queue; NULL: there is none */
+};
+#define NO_READS ((struct reads){.gate = NONE})
+
 struct job {
-    uint64_t begin_ns, end_ns; /* of its first step; of its last so far */
-    uint64_t least_ns;
-    uint64_t linger_ns; /* still to be spent when its steps are done */
-    uint64_t seen_ns;   /* until when `why` is known */
-    uint64_t offset_bytes, end_bytes;
-    uint64_t order;
     uint32_t steps_left_count, reads_left_count, erases_left_count;
-    struct touched_parts parts;
     uint32_t older_count;        /* jobs under way that it must not overtake, */
     uint32_t followers_count;    /* and those that must not overtake it */
     uint32_t tickets_left_count; /* pieces that wait for room */
+    uint32_t previous, next;     /* among those under way */
+    uint64_t begin_ns;           /* of its first step */
+    uint64_t least_ns;
+    uint64_t linger_ns; /* still to be spent when its steps are done */
+    uint64_t seen_ns;   /* until when its reasons are known */
+    uint64_t offset_bytes, end_bytes;
+    uint64_t order; /* of submission */
+    struct flash_done done;
+    struct touched_parts parts;
     bool closed, begun, has_bank_waiting;
     bool timed;                /* an EVENT_LEAST is on its way */
     bool flushes;              /* it follows all that are under way */
@@ -70,15 +101,14 @@ struct job {
     uint64_t unit;             /* of what is drained, */
     uint64_t room_bytes;       /* the room that is free once it is safe, */
     uint64_t programmed_bytes; /* and what its programs hold */
-    uint32_t previous, next;   /* among those under way */
     /* Of a chore: what was asked for around it. */
-    uint32_t outer, outer_chore, outer_gate, outer_reading;
+    uint32_t outer, outer_chore;
+    struct reads outer_gate, outer_reading;
     uint64_t outer_work_ns;
-    struct flash_why why;
 };
 
 /* What may happen to a bank next, at most one of each; with die queues one
- * EVENT_BEGIN for each step. */
+ * EVENT_BEGIN for each time at which a step may begin. */
 enum event_kind {
     EVENT_TRANSFERRED, /* a page is through the bus */
     EVENT_COPIED,      /* a page left the cache register */
@@ -95,43 +125,46 @@ enum event_kind {
 /* Which steps go first. Without die queues all are in the first. */
 enum queue_kind { QUEUE_READS, QUEUE_PROGRAMS, QUEUE_CLEANING, QUEUES };
 
-struct queue_ends {
-    uint32_t head, tail; /* steps that are not done */
-};
-
-/* Steps of one kind and job that a bank does one after the other. */
-struct run {
-    enum queue_kind queue;
-    uint64_t began_ns, known_ns; /* of `why`, when the run began */
-    uint64_t aside_ns;           /* that it was suspended */
-    struct flash_why why;        /* of the job so far */
-};
-
 struct bank {
-    struct queue_ends queues[QUEUES];
-    struct run run, suspended_run;
-    uint64_t program_order;  /* of the last job that programs here, */
-    uint32_t before_program; /* and what is before its first; NONE: nothing */
-    uint32_t sending;        /* program: the next step to go over the bus */
-    uint32_t waiting_next;   /* for the bus, behind this one */
-    uint32_t sending_count;  /* program: pages of the burst still to go */
-    uint32_t held_count;     /* program: pages in the cache register */
-    bool busy;               /* a run is under way, or about to begin */
-    bool asking, holding;    /* for the bus; the bus */
+    struct queue queues[QUEUES];
+    uint8_t queue;        /* of its run: steps of one kind and job */
+    bool busy;            /* a run is under way, or about to begin */
+    bool asking, holding; /* for the bus; the bus */
+    bool suspended;       /* a program or an erase is, for reads */
+    bool over_pending;    /* its EVENT_OVER or EVENT_PROGRAMMED is on its way */
     bool programming, copying;
-    bool suspended;    /* a program or an erase is, for reads */
-    bool over_pending; /* its EVENT_OVER or EVENT_PROGRAMMED is on its way */
-    bool wake_pending; /* its EVENT_WAKE is on its way, */
-    uint64_t look_ns;  /* and with die queues its last EVENT_BEGIN */
-    uint64_t asked_ns, sensed_ns;
-    uint64_t free_ns;      /* since when it does nothing */
-    uint64_t over_ns;      /* when what is under way is done, */
-    uint64_t rest_ns;      /* or what was left of it */
-    uint64_t suspended_ns; /* since when */
-    uint64_t let_go_ns;    /* the end of the last time that suspending took, */
-    uint64_t letting_ns;   /* and how long that was */
+    uint64_t look_ns;  /* with die queues: of its last EVENT_BEGIN */
+    uint64_t began_ns; /* its run */
+    uint64_t free_ns;  /* since when it does nothing */
+    uint64_t sensed_ns;
+
+    uint64_t asked_ns;
     uint64_t sense, sense_began_ns; /* its last, and in which planes */
     uint32_t sensed_planes;
+    uint32_t waiting_next;  /* for the bus, behind this one */
+    bool sends;             /* program: a step is still to go over the bus, */
+    uint32_t sending;       /* this one */
+    uint32_t sending_count; /* program: pages of the burst still to go */
+    uint32_t held_count;    /* program: pages in the cache register */
+    bool wake_pending;      /* its EVENT_WAKE is on its way */
+    uint8_t suspended_queue;
+    uint64_t over_ns; /* when what is under way is done, */
+    uint64_t rest_ns; /* or what was left of it */
+
+    uint64_t suspended_ns; /* since when */
+    uint64_t suspended_began_ns, suspended_aside_ns;
+    uint64_t aside_ns;   /* that the run was suspended */
+    uint64_t let_go_ns;  /* the end of the last time that suspending took, */
+    uint64_t letting_ns; /* and how long that was */
+    /* Without die queues: */
+    uint64_t program_order; /* of the last job that programs here, */
+    uint32_t program_at;    /* and its first step */
+};
+
+/* Why a bank's run takes so long; what of it was known when the run began. */
+struct bank_why {
+    struct flash_why run, suspended;
+    uint64_t known_ns, suspended_known_ns;
 };
 
 struct channel {
@@ -145,7 +178,7 @@ struct ticket {
     uint32_t job, gate; /* whose it is; what it opens when it is there */
 };
 
-/* The memory that writes wait in (interleave_room.c). */
+/* The memory that writes wait in. */
 enum { DRAINING_BITS = 16 };
 struct room {
     int64_t all_bytes, used_bytes; /* may be given back before it was taken */
@@ -157,19 +190,27 @@ struct room {
     uint16_t draining[1 << DRAINING_BITS]; /* units, by hash */
 };
 
+/* A request that is complete, and not yet returned. */
+struct returned {
+    struct flash_done done;
+    uint64_t order;
+};
+
 struct interleave {
     struct array *array;
     uint64_t *link_free_ns, link_bytes_per_second;
     uint64_t copy_ns, bits_per_us;
     uint32_t registers_count;
     bool cache_read, cache_program, held;
+    bool explains; /* somebody asks why */
 
     /* Die queues: steps wait by gates, and for the erase of their block. */
     bool gated, read_first, cleaning_yields, suspends_programs, suspends_erases;
     uint64_t erase_suspend_ns, program_suspend_ns, resume_ns;
     struct gate *gates;
     uint32_t gates_count, free_gate;
-    uint32_t reading, gate; /* that what is asked for opens, and waits for */
+    struct reads reading; /* what was asked for last, */
+    struct reads gate;    /* and what is asked for waits for */
     struct block_gates *blocks;
     uint32_t chore; /* the inmost of cleaning's that is asked for */
     uint64_t chore_work_ns;
@@ -177,54 +218,81 @@ struct interleave {
     struct room room;
 
     struct bank *banks;
+    struct bank_why *bank_whys;
     bool *blocked; /* of each bank: a head waits for other steps */
     uint32_t banks_count, channels_count;
     struct channel *channels;
-    struct step *steps;
-    uint32_t steps_count, free_step; /* allocated; list of those not in use */
-    struct job *jobs;                /* the requests', then chores */
+    uint64_t steps_size; /* allocated, in all queues */
+    struct job *jobs;    /* the requests', then chores */
+    struct flash_why *job_whys;
     uint32_t jobs_count, depth_count, free_job, open, newest;
     struct agenda agenda;
-    uint32_t events_count;  /* at most, without those of steps */
-    struct touched touched; /* by those under way */
-    uint64_t jobs_order;
+    uint32_t events_count, begins_count; /* at most, but EVENT_BEGIN; those */
+    struct touched touched;              /* by those under way */
     uint32_t *complete; /* jobs to be reported, all of this instant */
-    uint32_t complete_count;
+    uint32_t complete_count, requests_count;
+    /* Those that were, in (time, submission) order, from `head`. */
+    struct returned *returned;
+    size_t returned_size, head, returned_count;
+    size_t reserved_count; /* submitted and not yet returned */
     uint64_t now_ns;
     int error;
 };
 
+static inline struct step *step_at(const struct queue *queue, uint32_t number)
+{
+    return &queue->steps[number & (queue->size - 1)];
+}
+
+static inline bool is_empty(const struct queue *queue)
+{
+    return queue->head == queue->tail;
+}
+
 /* Something will happen to `at`, a bank or a job, no earlier than now. */
-static inline void expect(struct interleave *il, uint64_t ns,
-                          enum event_kind kind, uint32_t at)
+static inline void expect(struct interleave *il, enum agenda_lane lane,
+                          uint64_t ns, enum event_kind kind, uint32_t at)
 {
-    agenda_put(&il->agenda, (struct event){.ns = later(ns, il->now_ns),
-                                           .at = at,
-                                           .kind = (uint16_t)kind,
-                                           .last = kind == EVENT_BEGIN});
+    agenda_put(&il->agenda, lane, later(ns, il->now_ns), kind, at);
 }
 
-static inline bool must_follow(const struct job *job, const struct job *older)
+/* Twice as much of what has `size` bytes each, in cache lines; NULL: no
+ * memory. */
+void *interleave_more(void *old, uint32_t *count, uint32_t least, size_t size);
+
+/* ---- gates (interleave_gates.c) ----------------------------------------- */
+
+static inline bool gate_is_open(const struct interleave *il, uint32_t gate)
 {
-    return job->flushes || (job->offset_bytes < older->end_bytes &&
-                            older->offset_bytes < job->end_bytes);
+    return gate == NONE || il->gates[gate].left_count == 0;
 }
 
-/* Of a job whose steps are done, or whose least time is over: is it complete,
- * and then those that waited for it? */
-void interleave_settle(struct interleave *il, uint32_t job);
+/* A gate that somebody may still add steps to; NONE: no memory. */
+uint32_t gate_new(struct interleave *il);
 
-static inline struct step *head_of(const struct interleave *il,
-                                   const struct bank *bank)
+/* A step is the head of a queue of the bank from now on. */
+void gate_watch(struct interleave *il, uint32_t bank, const struct step *step);
+
+/* Banks whose heads waited for the gate look again; NONE: all that waited. */
+void gate_wake(struct interleave *il, uint32_t gate);
+
+static inline void gate_free_unused(struct interleave *il, uint32_t at)
 {
-    return &il->steps[bank->queues[bank->run.queue].head];
+    struct gate *gate = &il->gates[at];
+
+    if (gate->users_count > 0 || gate->left_count > 0)
+        return;
+    gate->next = il->free_gate;
+    il->free_gate = at;
 }
 
-/* A step; NONE: any. */
-static inline const struct step *any_step(const struct interleave *il,
-                                          uint32_t at)
+/* One of its users no longer needs it; it is free once nobody does. */
+static inline void gate_leave(struct interleave *il, uint32_t gate)
 {
-    return &il->steps[at == NONE ? 0 : at];
+    if (gate == NONE)
+        return;
+    il->gates[gate].users_count--;
+    gate_free_unused(il, gate);
 }
 
 /* The first of the banks from this one on of which a head waits; their number:
@@ -236,53 +304,26 @@ static inline uint32_t next_blocked(const struct interleave *il, uint32_t from)
     return found ? (uint32_t)(found - il->blocked) : il->banks_count;
 }
 
-/* Has the bank a step that can begin? It is then what it runs. */
-bool interleave_pick(struct interleave *il, uint32_t at);
+/* ---- jobs and room (interleave_jobs.c) ----------------------------------- */
 
-/* One of its users no longer needs the gate, which becomes NONE; it is free
- * once nobody does. */
-void interleave_leave_gate(struct interleave *il, uint32_t *gate);
+/* A job, which lies there, is opened: which must it not overtake? */
+void job_list(struct interleave *il, uint32_t job);
 
-/* A step is the head of a queue of the bank from now on. */
-void interleave_watch(struct interleave *il, uint32_t bank, uint32_t step);
-
-/* Counts for those that wait that a step is done. */
-void interleave_opens(struct interleave *il, const struct step *done);
-
-/* What a run that begins now has waited for. */
-void interleave_note_wait(const struct interleave *il, uint32_t at,
-                          struct flash_why *why);
-
-/* A read may interrupt what the bank does; its reads are done and it goes on;
- * is what the bank did over, or does it go on? */
-void interleave_interrupt(struct interleave *il, uint32_t at);
-void interleave_resume(struct interleave *il, uint32_t at);
-bool interleave_is_over(struct interleave *il, uint32_t at);
-
-/* The bank's program or erase takes so long from now on. */
-void interleave_lasts(struct interleave *il, uint32_t at, uint64_t ns);
+/* Of a job whose steps are done, or whose least time is over: is it complete,
+ * and then those that waited for it? */
+void job_settle(struct interleave *il, uint32_t job);
 
 /* One more job of the drive's own is asked for, inside of whatever is; NONE: no
  * memory. Then what was asked for around it is again. */
-uint32_t interleave_enter(struct interleave *il);
-void interleave_leave(struct interleave *il, uint32_t chore);
-
-/* A gate that somebody may still add steps to. */
-uint32_t interleave_new_gate(struct interleave *il);
-
-/* Banks whose heads waited for the gate look again; NONE: all that waited. */
-void interleave_wake(struct interleave *il, uint32_t gate);
-
-/* A drain is safe: its room is free. */
-void interleave_drained(struct interleave *il, const struct job *drain);
-
-/* A program was asked for, by the open job. */
-void interleave_note_program(struct interleave *il, uint64_t bytes);
+uint32_t job_enter(struct interleave *il);
+void job_leave(struct interleave *il, uint32_t chore);
 
 /* What had waited for room is there. */
-void interleave_arrived(struct interleave *il, uint32_t gate);
+void room_arrived(struct interleave *il, uint32_t gate);
 
-/* What was expected happens, now. */
-void interleave_happen(struct interleave *il, const struct event *event);
+/* ---- banks and buses (interleave_banks.c) -------------------------------- */
+
+/* What is next happens. */
+void banks_happen(struct interleave *il);
 
 #endif
