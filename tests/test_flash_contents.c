@@ -317,15 +317,11 @@ static void choose_policies(struct drive *drive, struct random *random)
     drive->group_switch_ns = 1000;
 }
 
-/* What does not go with pages that share the bus is left out. */
+/* What does not go with banks that have queues is left out. */
 static void choose_striped(struct drive *drive, struct random *random)
 {
-    drive->write_buffer_bytes = drive->read_buffer_bytes = 0;
+    drive->write_buffer_drain = DRAIN_STEADY;
     drive->first_level_bytes = drive->second_level_bytes = 0;
-    drive->slc_blocks_count = drive->read_ahead_bytes = 0;
-    drive->content_unit_bytes = 0;
-    drive->jitter_sigma = 0;
-    drive->merge_copy = MERGE_COPY_BANK;
     drive->bus_policy = random_below(random, 2);
     drive->cache_read = random_below(random, 2);
     drive->cache_program = random_below(random, 2);
@@ -394,8 +390,8 @@ static void choose_queues(struct drive *drive, struct random *random)
     }
     with.write_buffer_drain = DRAIN_STEADY;
     with.first_level_bytes = with.second_level_bytes = 0;
-    with.read_ahead_bytes = with.cache_program = 0;
-    if (drive->mapping == MAPPING_PAGE && drive_check(&with, &why) == 0)
+    if ((drive->mapping == MAPPING_PAGE || drive->mapping == MAPPING_STRIPED) &&
+        drive_check(&with, &why) == 0)
         *drive = with;
 }
 

@@ -202,6 +202,8 @@ START_TEST(what_builds_on_a_base_changes_only_what_it_says)
 }
 END_TEST
 
+#define QUEUED "mapping=page,die_queue=read-first,write_buffer_bytes=0"
+
 /* Each key is right, and together they cannot be. */
 static const struct geometry {
     const char *overrides, *words;
@@ -218,6 +220,11 @@ static const struct geometry {
     {"planes_count=2", "mapping = page"},
     {"die_queue=fifo", "does not go with another mapping"},
     {"mapping=page,die_queue=fifo", "a write buffer that does not drain"},
+    {"mapping=page-striped,first_level_bytes=64KiB,second_level_bytes=64KiB",
+     "a write buffer that does not drain"},
+    {QUEUED ",power_cut_at_ns=1s", "whom a cut hits is open"},
+    {QUEUED ",neighbour_every_ns=1s", "when the other asks again is open"},
+    {QUEUED ",suspend=program,cache_program=on", "holds the next page"},
     {"suspend=erase", "need die_queue = read-first"},
     {"mapping=page,striping=hashed", "goes with mapping = page-striped"},
     {"mapping=page,allocation_order=cwdd", "each of c, w, d and p"},

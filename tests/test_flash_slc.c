@@ -233,10 +233,6 @@ START_TEST(what_it_cannot_be_is_refused)
     drive.clustered_page_bytes = 48 * PAGE;
     ck_assert_int_lt(flash_create(&drive, &flash, &why), 0);
     ck_assert_ptr_nonnull(strstr(why.text, "one bit a cell"));
-    drive = drive_of_text(SMALL);
-    drive.mapping = MAPPING_STRIPED;
-    ck_assert_int_lt(flash_create(&drive, &flash, &why), 0);
-    ck_assert_ptr_nonnull(strstr(why.text, "slc_blocks_count"));
 }
 END_TEST
 

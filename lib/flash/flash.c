@@ -499,7 +499,7 @@ static int create_memory(struct flash *flash)
             &flash->write_cache);
     /* Each holds a sector at least. */
     if (!error && flash->write_buffer &&
-        drive->write_buffer_drain == DRAIN_STEADY && !drive->die_queue)
+        drive->write_buffer_drain == DRAIN_STEADY && !flash->under_way)
         error = in_flight_create(
             (uint32_t)(drive->write_buffer_bytes / SECTOR_BYTES + 1),
             &flash->in_flight);

@@ -82,7 +82,7 @@ static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
             .first_byte = (uint32_t)(offset_bytes % mapping->unit_bytes),
             .length_bytes = (uint32_t)length_bytes};
         if (write_buffer_covers(flash->write_buffer, &wanted) ||
-            (flash->array.queued &&
+            (flash->array.interleave &&
              interleave_is_draining(flash->array.interleave, unit)))
             return begin_ns;
     }
@@ -138,9 +138,7 @@ static void read_ahead(struct flash *flash, uint64_t offset_bytes,
 /* Is the page's end open, where `pages_read` were read before it? */
 static bool asks_array(const struct flash *flash, uint64_t pages_read)
 {
-    if (!flash->array.queued)
-        return flash->under_way != NULL;
-    return flash->statistics.pages_read_count > pages_read;
+    return flash->under_way && flash->statistics.pages_read_count > pages_read;
 }
 
 static uint64_t serve_read(struct flash *flash,
@@ -173,8 +171,11 @@ static uint64_t serve_read(struct flash *flash,
                    : serve_transfer(flash, ready, piece);
         offset += piece;
     }
-    if (continued && buffered && flash->drive.read_ahead_bytes)
+    if (continued && buffered && flash->drive.read_ahead_bytes) {
+        array_begin_chore(&flash->array); /* nobody waits for it */
         read_ahead(flash, end, done);
+        array_end_chore(&flash->array);
+    }
     return done;
 }
 
@@ -192,7 +193,7 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
         done = later(done, serve_drain(flash, flash->tell, done));
     if (flash->write_cache)
         done = later(done, serve_empty_cache(flash, flash->tell, done));
-    if (flash->array.queued && flash->write_buffer)
+    if (flash->array.interleave && flash->write_buffer)
         serve_settle_queued(flash, done);
     else if (flash->mapping->ops->settle)
         done = later(done, flash->mapping->ops->settle(flash->mapping, done));

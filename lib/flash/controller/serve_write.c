@@ -48,7 +48,7 @@ uint64_t serve_drain(struct flash *flash, bool told, uint64_t begin_ns)
 {
     uint64_t done = begin_ns, one;
 
-    if (flash->array.queued) {
+    if (flash->array.interleave) {
         serve_drain_queued(flash, begin_ns);
         return begin_ns;
     }
@@ -222,7 +222,7 @@ static uint64_t write_through(struct flash *flash, const struct dirty *run,
 
     while (flash->write_buffer &&
            write_buffer_take_unit(flash->write_buffer, run->unit, &older)) {
-        if (flash->array.queued)
+        if (flash->array.interleave)
             interleave_release(flash->array.interleave, older.length_bytes);
         if (older.first_byte < run->first_byte ||
             older.first_byte + older.length_bytes >
@@ -299,7 +299,7 @@ static uint64_t write_run(struct flash *flash, const struct dirty *run,
             return write_through(flash, run, arrived);
         return serve_program(flash, run, arrived);
     }
-    if (flash->array.queued)
+    if (flash->array.interleave)
         return serve_buffer_queued(flash, run, link_bytes, begin_ns);
     /* The link waits for room: data has nowhere else to be. */
     begin_ns = later(begin_ns, flash->link_free_ns);

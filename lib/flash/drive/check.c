@@ -43,9 +43,9 @@ uint64_t drive_wrap_bytes(const struct drive *drive)
     return drive->fake_wrap_bytes ? drive->fake_wrap_bytes : wrap;
 }
 
-/* What something does not go with, where it is used. */
+/* What something does not go with, and why, where it is used. */
 struct other {
-    const char *name;
+    const char *name, *why;
     bool used;
 };
 
@@ -56,8 +56,8 @@ static int refuse_others(const struct drive *drive, const char *what,
     for (size_t i = 0; i < count; i++)
         if (others[i].used)
             return fault_set(why, FAULT_OPEN, -EINVAL,
-                             "%s: %s does not go with %s", drive->name, what,
-                             others[i].name);
+                             "%s: %s does not go with %s: %s", drive->name,
+                             what, others[i].name, others[i].why);
     return 0;
 }
 
@@ -71,8 +71,10 @@ static int check_late(const struct drive *drive, struct fault *why)
                        drive->fake_capacity == FAKE_CHAIN;
     const uint64_t cache = drive->fake_cache_bytes;
     const struct other others[] = {
-        {"power_cut_at_ns", drive->power_cut_at_ns > 0},
-        {"content_unit_bytes", forgets && drive->content_unit_bytes > 0},
+        {"power_cut_at_ns", "what a cut loses is not kept for it",
+         drive->power_cut_at_ns > 0},
+        {"content_unit_bytes", "the contents it forgets are not counted",
+         forgets && drive->content_unit_bytes > 0},
     };
 
     if (forgets && (drive->real_capacity_bytes < 4096 ||
@@ -132,39 +134,6 @@ static int check_sizes(const struct drive *drive, struct fault *why)
     return 0;
 }
 
-/* What stands between a request and its banks would have to know when they are
- * ready, which is open until they are. */
-static int check_striped(const struct drive *drive, struct fault *why)
-{
-    const struct other others[] = {
-        {"read_buffer_bytes", drive->read_buffer_bytes > 0},
-        {"write_buffer_bytes", drive->write_buffer_bytes > 0},
-        {"first_level_bytes", drive->first_level_bytes > 0},
-        {"slc_blocks_count", drive->slc_blocks_count > 0},
-        {"content_unit_bytes", drive->content_unit_bytes > 0},
-        {"controller_read_page_ns", drive->controller_read_page_ns > 0},
-        {"controller_write_page_ns", drive->controller_write_page_ns > 0},
-        {"controller_copy_page_ns", drive->controller_copy_page_ns > 0},
-        {"merge_copy=bus", drive->merge_copy == MERGE_COPY_BUS},
-        {"power_cut_at_ns", drive->power_cut_at_ns > 0},
-        {"noise",
-         drive->jitter_sigma > 0 || drive->outlier_share > 0 ||
-             drive->drift_share > 0 || drive->background_share > 0 ||
-             drive->burst_share > 0 || drive->throttle_heat_ns[0] > 0 ||
-             drive->sleep_after_ns[0] > 0 || drive->bridge_share > 0 ||
-             drive->clock_step_ns > 0 || drive->stall_every_count > 0 ||
-             drive->pace_run_ns > 0 || drive->pause_every_ns > 0},
-        {"neighbour_every_ns", drive->neighbour_every_ns > 0},
-        {"die_queue", drive->die_queue != DIE_QUEUE_NONE},
-        {"retention_ns", drive->retention_ns > 0},
-        {"weak_blocks_share", drive->weak_blocks_share > 0},
-        {"mapping_cache_bytes", drive->mapping_cache_bytes > 0},
-    };
-
-    return refuse_others(drive, "mapping = page-striped", others,
-                         sizeof(others) / sizeof(others[0]), why);
-}
-
 static int check_map_cache(const struct drive *drive, struct fault *why)
 {
     uint64_t own = drive->mapping_cache_bytes, host = drive->host_memory_bytes;
@@ -179,34 +148,39 @@ static int check_map_cache(const struct drive *drive, struct fault *why)
     return 0;
 }
 
-/* The same for queues of banks, with what takes the turn of a whole request or
- * keeps several pages in a bank. */
+/* Where banks have queues a request has no end when its turn comes: that is
+ * open until its last step is done. */
 static int check_queues(const struct drive *drive, struct fault *why)
 {
+    const bool striped = drive->mapping == MAPPING_STRIPED;
+    const bool read_first = drive->die_queue == DIE_QUEUE_READ_FIRST;
     const struct other others[] = {
-        {"another mapping than page", drive->mapping != MAPPING_PAGE},
-        {"read_ahead_bytes", drive->read_ahead_bytes > 0},
+        {"another mapping than page or page-striped", "a merge is one chain",
+         drive->mapping != MAPPING_PAGE && !striped},
         {"a write buffer that does not drain steadily",
-         drive->write_buffer_bytes > 0 &&
-             drive->write_buffer_drain != DRAIN_STEADY},
-        {"first_level_bytes", drive->first_level_bytes > 0},
-        {"content_unit_bytes", drive->content_unit_bytes > 0},
-        {"cache_program", drive->cache_program > 0},
-        {"controller_copy_page_ns", drive->controller_copy_page_ns > 0},
-        {"power_cut_at_ns", drive->power_cut_at_ns > 0},
-        {"neighbour_every_ns", drive->neighbour_every_ns > 0},
+         "what comes in would wait for an end that is open",
+         drive->first_level_bytes > 0 ||
+             (drive->write_buffer_bytes > 0 &&
+              drive->write_buffer_drain != DRAIN_STEADY)},
+        {"power_cut_at_ns", "whom a cut hits is open when it is served",
+         drive->power_cut_at_ns > 0},
+        {"neighbour_every_ns", "when the other asks again is open",
+         drive->neighbour_every_ns > 0},
+        {"both cache_program and suspend = program",
+         "a read needs the cache register, which holds the next page",
+         drive->cache_program && drive->suspend == SUSPEND_PROGRAMS},
     };
-    bool read_first = drive->die_queue == DIE_QUEUE_READ_FIRST;
 
     if (!read_first && (drive->suspend || drive->cleaning_yields))
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: suspend and cleaning_yields need die_queue = "
                          "read-first",
                          drive->name);
-    if (drive->die_queue == DIE_QUEUE_NONE)
+    if (drive->die_queue == DIE_QUEUE_NONE && !striped)
         return 0;
-    return refuse_others(drive, "die_queue", others,
-                         sizeof(others) / sizeof(others[0]), why);
+    return refuse_others(drive,
+                         striped ? "mapping = page-striped" : "die_queue",
+                         others, sizeof(others) / sizeof(others[0]), why);
 }
 
 static int check_noise(const struct drive *drive, struct fault *why)
@@ -399,10 +373,7 @@ int drive_check(const struct drive *drive, struct fault *why)
         error = check_noise(drive, why);
     if (error || drive->mapping == MAPPING_DIRECT)
         return error;
-    if (drive->mapping == MAPPING_STRIPED)
-        error = check_striped(drive, why);
-    if (!error)
-        error = check_geometry(drive, why);
+    error = check_geometry(drive, why);
     if (!error)
         error = check_map_cache(drive, why);
     if (!error)

@@ -109,8 +109,8 @@ const struct key_row drive_keys[] = {
            "between the sense of a read and its transfer"),
     CHOICE("timing", die_queue, "none", CHOICES("none", "fifo", "read-first"),
            "page: none: a request is timed as a whole at its turn; fifo: each "
-           "bank does its steps in order; read-first: reads of requests before "
-           "programs and erases"),
+           "bank does its steps in order (page-striped: also with none); "
+           "read-first: reads of requests before programs and erases"),
     CHOICE("timing", suspend, "none", CHOICES("none", "erase", "program"),
            "read-first: what a read interrupts: nothing; erases; these and "
            "programs"),

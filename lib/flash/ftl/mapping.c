@@ -77,8 +77,7 @@ uint64_t mapping_read_rest(struct mapping *mapping, uint64_t unit,
         uint64_t read = array_read(mapping->array, block, block_page, begin_ns);
         done = read > done ? read : done;
     }
-    if (mapping->array->interleave)
-        array_then(mapping->array);
+    array_then(mapping->array);
     if (mapping->array->why)
         array_part_end(mapping->array);
     return done;
@@ -111,8 +110,7 @@ uint64_t mapping_program(struct mapping *mapping, uint32_t block, uint32_t slot,
                           slot * mapping->unit_pages_count + page, begin_ns);
         done = programmed > done ? programmed : done;
     }
-    if (mapping->array->interleave)
-        array_then(mapping->array);
+    array_then(mapping->array);
     if (mapping->array->why)
         array_part_end(mapping->array);
     return done;

@@ -128,7 +128,7 @@ static bool clean_one(struct page_mapping *map, uint64_t *begin_ns)
     /* The host need not wait for the erase; the banks are busy with it. */
     map->erased_ns = array_erase(map->base.array, from, *begin_ns);
     array_end_chore(map->base.array);
-    if (map->base.array->queued)
+    if (map->base.array->interleave)
         map->erased_ns = began + map->base.array->chore_ns;
     for (uint32_t slot = 0; slot < map->base.block_units_count; slot++)
         table_put(&map->unit_of_slot,

@@ -111,6 +111,17 @@ static void expect(const struct mapping *mapping, uint64_t unit)
         map->behind->ops->expect(map->behind, unit);
 }
 
+/* Each unit goes to the mapping behind as a write of its own. */
+static uint64_t write_behind(struct slc_mapping *map, uint64_t unit,
+                             uint64_t begin_ns)
+{
+    struct mapping *behind = map->behind;
+
+    if (behind->ops->begin_write)
+        behind->ops->begin_write(behind);
+    return behind->ops->write(behind, unit, 0, behind->unit_bytes, begin_ns);
+}
+
 /* A unit from its slot to the mapping behind. */
 static uint64_t fold_unit(struct slc_mapping *map, uint32_t unit,
                           uint64_t begin_ns)
@@ -127,7 +138,7 @@ static uint64_t fold_unit(struct slc_mapping *map, uint32_t unit,
     array_then(map->base.array);
     map->base.array->statistics->pages_copied_count += behind->unit_pages_count;
     table_put(&map->slot_of_unit, unit, NOWHERE);
-    return behind->ops->write(behind, unit, 0, behind->unit_bytes, read_ns);
+    return write_behind(map, unit, read_ns);
 }
 
 /* The oldest block; when what was valid there is safe elsewhere. */
@@ -135,7 +146,7 @@ static uint64_t fold(struct slc_mapping *map, uint64_t begin_ns)
 {
     struct array *array = map->base.array;
     uint32_t first = map->oldest * map->units.by;
-    bool waits = map->folded_ns > begin_ns && !array->queued;
+    bool waits = map->folded_ns > begin_ns && !array->interleave;
     uint64_t from_ns = waits ? map->folded_ns : begin_ns, done = from_ns;
 
     assert(map->filled > 0);
@@ -155,7 +166,7 @@ static uint64_t fold(struct slc_mapping *map, uint64_t begin_ns)
     array->statistics->blocks_folded_count++;
     map->oldest = ring_block(map, 1);
     map->filled--;
-    map->folded_ns = array->queued ? from_ns + array->chore_ns : done;
+    map->folded_ns = array->interleave ? from_ns + array->chore_ns : done;
     return done;
 }
 
@@ -207,8 +218,7 @@ static uint64_t write_past(struct slc_mapping *map, uint64_t unit,
     while (map->gives_back && map->filled > blocks_now(map))
         begin_ns = fold_for_room(map, begin_ns);
     forget(map, unit); /* what it did not cover was read */
-    const uint64_t done =
-        behind->ops->write(behind, unit, 0, behind->unit_bytes, begin_ns);
+    const uint64_t done = write_behind(map, unit, begin_ns);
     behind->ops->locate(behind, unit, 0, &map->past_block, &page);
     return done;
 }

@@ -4,8 +4,8 @@
  * write request goes to bank N modulo their number, whole, or each unit to the
  * bank that its address says (striping = hashed); and each bank cleans
  * by itself when few of its blocks are free, or nobody asks for anything,
- * copying inside (6.8). Requests
- * share banks and buses page by page (lib/flash/nand/interleave.h).
+ * copying inside (6.8). Its banks
+ * have queues (lib/flash/nand/interleave.h).
  */
 #include "lib/flash/ftl/mapping.h"
 
@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "lib/base/random.h"
-#include "lib/flash/nand/interleave.h"
 #include "lib/flash/ftl/ledger.h"
 #include "lib/flash/ftl/table.h"
 
@@ -107,12 +106,12 @@ static uint32_t place(struct striped_mapping *map, uint32_t at, uint64_t unit)
 
 /* ---- cleaning ----------------------------------------------------------- */
 
-/* Moves the victim's units to the open block, in the books; how long the copies
- * take inside each bank. */
+/* Moves the victim's units to the open block; how long that takes inside each
+ * bank, where they do not leave it. */
 static uint64_t move_units(struct striped_mapping *map, uint32_t at,
-                           uint32_t from)
+                           uint32_t from, uint64_t begin_ns)
 {
-    const struct array *array = map->base.array;
+    struct array *array = map->base.array;
     struct pool *pool = &map->pools[at];
     uint32_t units = map->base.block_units_count;
     uint32_t pages = map->base.unit_pages_count;
@@ -130,19 +129,35 @@ static uint64_t move_units(struct striped_mapping *map, uint32_t at,
         for (uint32_t page = 0; page < pages; page++)
             map->moves[page] = (struct array_move){
                 from, slot % units * pages + page, first + page};
-        if (ns == 0)
-            sense_ns = array_sense_ns(array, from, map->moves[0].from_page, 0);
-        array_note_moves(map->base.array, map->moves, pages, to);
-        ns += array->program_ns[first / array->stripe_banks_count] +
-              array->cache_copy_ns;
+        if (!map->base.copy_inside && !map->efficiency_percent) {
+            array_copy(array, map->moves, pages, to, false, begin_ns);
+        } else {
+            if (ns == 0)
+                sense_ns = array_sense_ns(array, from, map->moves[0].from_page,
+                                          begin_ns);
+            array_note_moves(array, map->moves, pages, to);
+            ns += array->program_ns[first / array->stripe_banks_count] +
+                  array->cache_copy_ns;
+        }
         pool->ledger.blocks[from / map->pools_count].valid_count--;
         place(map, at, unit);
     }
     return ns + sense_ns;
 }
 
-/* Frees a victim in the books; false when none has anything to gain. */
-static bool reclaim(struct striped_mapping *map, uint32_t at, uint64_t *copy_ns)
+/* Each bank of the pool copies, or erases, for so long. */
+static void occupy(struct striped_mapping *map, uint32_t at, uint64_t ns,
+                   uint64_t begin_ns)
+{
+    struct array *array = map->base.array;
+    const uint32_t first = at * array->stripe_banks_count;
+
+    for (uint32_t i = 0; ns > 0 && i < array->stripe_banks_count; i++)
+        array_occupy(array, first + i, ns, begin_ns);
+}
+
+/* Frees a victim; false when none has anything to gain. */
+static bool reclaim(struct striped_mapping *map, uint32_t at, uint64_t begin_ns)
 {
     struct pool *pool = &map->pools[at];
     uint32_t local = map->victim->choose(&pool->ledger);
@@ -152,9 +167,10 @@ static bool reclaim(struct striped_mapping *map, uint32_t at, uint64_t *copy_ns)
         return false;
     uint32_t block = block_of(map, at, local);
     ledger_reopen(&pool->ledger, local);
-    *copy_ns = move_units(map, at, block);
+    const uint64_t copy_ns = move_units(map, at, block, begin_ns);
     assert(pool->ledger.blocks[local].valid_count == 0);
-    array_note_erase(map->base.array, block);
+    occupy(map, at, map->efficiency_percent ? 0 : copy_ns, begin_ns);
+    array_erase(map->base.array, block, begin_ns);
     for (uint32_t slot = 0; slot < units; slot++)
         table_put(&map->unit_of_slot, (uint64_t)block * units + slot, NOWHERE);
     release(map, pool, local);
@@ -163,24 +179,30 @@ static bool reclaim(struct striped_mapping *map, uint32_t at, uint64_t *copy_ns)
 
 /* Dirik 6.8: a victim is taken to hold so many valid pages, whatever it holds,
  * and cleaning it gains the others; a block is free when as many are gained. */
-static uint64_t impose(struct striped_mapping *map, uint32_t at, bool *found)
+static bool impose(struct striped_mapping *map, uint32_t at, uint64_t begin_ns)
 {
-    const struct array *array = map->base.array;
+    struct array *array = map->base.array;
     struct pool *pool = &map->pools[at];
-    uint64_t pages = array->pages_per_block_count, ns, ignored;
+    uint64_t pages = array->pages_per_block_count;
     uint64_t valid = ((100 - map->efficiency_percent) * pages + 50) / 100;
 
     valid = valid < pages ? valid : pages - 1;
-    ns = valid ? array->read_ns[0] : 0;
+    uint64_t ns = valid ? array->read_ns[0] : 0;
     for (uint64_t page = 0; page < valid; page++)
         ns += array->program_ns[page] + array->cache_copy_ns;
     pool->gained_pages += pages - valid;
-    *found = true;
-    if (pool->gained_pages >= pages) {
-        pool->gained_pages -= pages;
-        *found = reclaim(map, at, &ignored);
-    }
-    return ns;
+    const bool gained = pool->gained_pages >= pages;
+    pool->gained_pages -= gained ? pages : 0;
+    if (gained && map->victim->choose(&pool->ledger) == LEDGER_NONE)
+        return false;
+    occupy(map, at, ns, begin_ns);
+    if (gained)
+        return reclaim(map, at, begin_ns);
+    occupy(map, at, array->erase_ns, begin_ns);
+    for (uint32_t i = 0; i < array->stripe_banks_count; i++)
+        array->banks[at * array->stripe_banks_count + i]
+            .did.blocks_erased_count++;
+    return true;
 }
 
 /* Cleans one block; false when none has anything to gain. */
@@ -188,23 +210,13 @@ static bool clean_one(struct striped_mapping *map, uint32_t at,
                       uint64_t begin_ns)
 {
     struct array *array = map->base.array;
-    bool found = true;
-    uint64_t ns = 0;
 
-    if (map->efficiency_percent)
-        ns = impose(map, at, &found);
-    else
-        found = reclaim(map, at, &ns);
-    if (!found)
-        return false;
-    for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
-        uint32_t bank = at * array->stripe_banks_count + i;
-        array->banks[bank].did.blocks_erased_count++;
-        interleave_busy(array->interleave, bank, ns + array->erase_ns,
-                        begin_ns);
-    }
-    array->statistics->blocks_cleaned_count++;
-    return true;
+    array_begin_chore(array);
+    const bool found = map->efficiency_percent ? impose(map, at, begin_ns)
+                                               : reclaim(map, at, begin_ns);
+    array_end_chore(array);
+    array->statistics->blocks_cleaned_count += found;
+    return found;
 }
 
 /* Cleans one block after the other until enough are free. */
@@ -222,18 +234,10 @@ static void clean_idle(struct mapping *mapping, uint64_t from_ns,
                        uint64_t until_ns)
 {
     struct striped_mapping *map = striped_mapping(mapping);
-    struct interleave *interleave = mapping->array->interleave;
-    bool wanted = false;
 
-    for (uint32_t i = 0; i < map->pools_count; i++)
-        wanted = wanted || map->pools[i].free_count < map->idle_target_count;
-    if (!wanted || from_ns >= until_ns)
-        return;
-    interleave_begin_chore(interleave);
-    for (uint32_t i = 0; i < map->pools_count; i++)
+    for (uint32_t i = 0; from_ns < until_ns && i < map->pools_count; i++)
         if (map->pools[i].free_count < map->idle_target_count)
             clean_one(map, i, from_ns);
-    interleave_end_chore(interleave);
 }
 
 /* ---- the host's side ---------------------------------------------------- */
@@ -302,11 +306,7 @@ static void program(struct striped_mapping *map, uint32_t slot,
             to = to < end_byte ? to : end_byte;
             bytes = to > from ? to - from : 0;
         }
-        array_note_program(array, block, first + page);
-        interleave_program(
-            array->interleave, array_bank(array, block, first + page), bytes,
-            array->program_ns[(first + page) / array->stripe_banks_count],
-            begin_ns);
+        array_program_part(array, block, first + page, bytes, begin_ns);
     }
 }
 
@@ -327,6 +327,7 @@ static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
     }
     map->pools[at].ledger.writes_stamp++;
     program(map, place(map, at, unit), first_byte, length_bytes, begin_ns);
+    array_then(map->base.array);
     return begin_ns;
 }
 

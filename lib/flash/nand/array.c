@@ -2,9 +2,9 @@
 #include "lib/flash/nand/array.h"
 
 #include <assert.h>
+
 #include "lib/base/random.h"
 #include "lib/flash/nand/array_inside.h"
-#include "lib/flash/nand/array_queue.h"
 #include "lib/flash/nand/interleave.h"
 
 uint32_t array_group(const struct array *array, uint32_t block)
@@ -131,25 +131,73 @@ static uint64_t sense_plane(const struct array *array, const struct spot *spot,
     return sense->end_ns;
 }
 
-static uint64_t queue_fetch(struct array *array, const struct spot *spot,
-                            uint64_t bus_ns, uint64_t begin_ns)
+/* ---- steps of banks that have queues ------------------------------------ */
+
+void array_then(struct array *array)
 {
-    array->statistics->pages_read_count++;
-    array_queue_read(
-        array, &(struct array_queued){
-                   .block = spot->block,
-                   .page = spot->page,
-                   .bus_ns = lasting(array, bus_ns),
-                   .work_ns = lasting(array, sense_ns(array, spot, begin_ns)),
-                   .begin_ns = begin_ns});
-    return begin_ns;
+    if (array->interleave)
+        interleave_then(array->interleave);
 }
+
+void array_replace(struct array *array, uint32_t block, uint32_t other)
+{
+    if (array->interleave && block != other)
+        interleave_replace(array->interleave, block, other);
+}
+
+void array_begin_chore(struct array *array)
+{
+    if (array->interleave)
+        interleave_begin_chore(array->interleave);
+}
+
+void array_end_chore(struct array *array)
+{
+    if (array->interleave)
+        array->chore_ns =
+            interleave_end_chore(array->interleave) / array->stripe_banks_count;
+}
+
+void array_occupy(struct array *array, uint32_t bank, uint64_t ns,
+                  uint64_t begin_ns)
+{
+    const struct interleave_step step = {.kind = STEP_BUSY,
+                                         .bank = bank,
+                                         .block = UINT32_MAX,
+                                         .work_ns = lasting(array, ns),
+                                         .begin_ns = begin_ns};
+
+    interleave_ask(array->interleave, &step);
+}
+
+/* A page is to be sensed, and to come over the bus. */
+static inline uint64_t queue_read(struct array *array, const struct spot *spot,
+                                  struct interleave_step *step)
+{
+    const struct layout *layout = layout_of(array, spot->block);
+
+    array->statistics->pages_read_count++;
+    array->banks[spot->bank].did.pages_read_count++;
+    step->work_ns = lasting(array, sense_ns(array, spot, step->begin_ns));
+    if (layout) {
+        const uint32_t row = quotient(spot->page, layout->row);
+        const struct layout_place *place =
+            &layout->places[spot->page - row * layout->row.by];
+        step->sense =
+            ((uint64_t)spot->block * array->stripe_pages_count + row) *
+                layout->program_pages +
+            place->stage;
+        step->plane = 1u << place->plane;
+    }
+    interleave_ask(array->interleave, step);
+    return step->begin_ns;
+}
+
+/* ---- reads and programs ------------------------------------------------- */
 
 static inline uint64_t fetch(struct array *array, const struct spot *spot,
                              uint64_t bus_ns, uint64_t begin_ns)
 {
-    if (array->interleave)
-        return queue_fetch(array, spot, bus_ns, begin_ns);
     uint64_t *channel = channel_of(array, spot->bank);
     struct array_bank *at = &array->banks[spot->bank];
     uint64_t ready_ns = array->bus_held ? later(begin_ns, *channel) : begin_ns;
@@ -175,25 +223,19 @@ static inline uint64_t fetch(struct array *array, const struct spot *spot,
 }
 
 uint64_t array_fetch(struct array *array, const struct spot *spot,
-                     uint64_t bus_ns, uint64_t begin_ns)
+                     uint64_t copy_ns, uint64_t begin_ns)
 {
-    return fetch(array, spot, bus_ns, begin_ns);
-}
-
-static uint64_t queue_store(struct array *array, const struct spot *spot,
-                            uint32_t pages_count, uint64_t bus_ns,
-                            uint64_t begin_ns)
-{
-    array_queue_program(array,
-                        &(struct array_queued){
-                            .block = spot->block,
-                            .page = spot->page,
-                            .pages_count = pages_count,
-                            .bytes = pages_count * array->page_bytes,
-                            .bus_ns = lasting(array, bus_ns),
-                            .work_ns = lasting(array, program_ns(array, spot)),
-                            .begin_ns = begin_ns});
-    return begin_ns;
+    if (array->interleave) {
+        struct interleave_step step = step_of(spot, STEP_READ, begin_ns);
+        step.bus_ns = lasting(array, array->bus_ns);
+        step.controller_ns = lasting(array, copy_ns);
+        return queue_read(array, spot, &step);
+    }
+    uint64_t out = fetch(array, spot, array->bus_ns, begin_ns);
+    if (copy_ns)
+        out = array->controller_free_ns =
+            later(out, array->controller_free_ns) + lasting(array, copy_ns);
+    return out;
 }
 
 /* One program, of `pages_count` pages that come over the bus. */
@@ -204,8 +246,15 @@ static inline uint64_t store(struct array *array, const struct spot *spot,
     uint64_t bus_ns =
         without_zeros(array, array->bus_ns * pages_count, zero_parts);
 
-    if (array->interleave)
-        return queue_store(array, spot, pages_count, bus_ns, begin_ns);
+    if (array->interleave) {
+        struct interleave_step step = step_of(spot, STEP_PROGRAM, begin_ns);
+        step.bytes = pages_count * array->page_bytes;
+        step.bus_ns = lasting(array, bus_ns);
+        step.work_ns = lasting(array, program_part_ns(array, spot, zero_parts));
+        array->banks[spot->bank].did.pages_programmed_count += pages_count;
+        interleave_ask(array->interleave, &step);
+        return begin_ns;
+    }
     uint64_t work_ns = program_part_ns(array, spot, zero_parts);
     uint64_t *channel = channel_of(array, spot->bank);
     uint64_t *cache =
@@ -269,33 +318,6 @@ static uint64_t share(const struct array *array, uint64_t ns, uint64_t bytes)
     return bytes == array->page_bytes ? ns : ns * bytes / array->page_bytes;
 }
 
-/* The read becomes a step of the request, which is given `host_bytes` of those
- * that the chip brings. */
-static uint64_t queue_page(struct array *array, const struct spot *spot,
-                           uint64_t bytes, uint64_t host_bytes, bool to_host,
-                           uint64_t begin_ns)
-{
-    uint64_t ns = sense_ns(array, spot, begin_ns);
-
-    array->statistics->pages_read_count++;
-    if (!array->queued) {
-        interleave_read(array->interleave, spot->bank, bytes, ns, begin_ns);
-        return begin_ns;
-    }
-    uint64_t controller_ns = share(array, array->controller_read_ns, bytes);
-    array_queue_read(
-        array, &(struct array_queued){
-                   .block = spot->block,
-                   .page = spot->page,
-                   .bytes = host_bytes,
-                   .bus_ns = lasting(array, share(array, array->bus_ns, bytes)),
-                   .controller_ns = lasting(array, controller_ns),
-                   .work_ns = lasting(array, ns),
-                   .begin_ns = begin_ns,
-                   .to_host = to_host});
-    return begin_ns;
-}
-
 static inline uint64_t read_page(struct array *array, uint32_t block,
                                  uint32_t page, uint64_t bytes, bool to_host,
                                  uint64_t begin_ns)
@@ -306,8 +328,17 @@ static inline uint64_t read_page(struct array *array, uint32_t block,
 
     if (!array->partial_read)
         bytes = array->page_bytes;
-    if (array->interleave && !gathered)
-        return queue_page(array, &spot, bytes, host_bytes, to_host, begin_ns);
+    if (array->interleave && !gathered) {
+        struct interleave_step step = step_of(&spot, STEP_READ, begin_ns);
+        step.bus_ns = lasting(array, share(array, array->bus_ns, bytes));
+        step.to_host = to_host;
+        if (to_host) { /* who reads for himself pays with the bus */
+            step.controller_ns =
+                lasting(array, share(array, array->controller_read_ns, bytes));
+            step.bytes = host_bytes;
+        }
+        return queue_read(array, &spot, &step);
+    }
     uint64_t bus_ns = share(array, array->bus_ns, bytes), out = begin_ns;
     uint64_t controller_ns = share(array, array->controller_read_ns, bytes);
 
@@ -361,6 +392,18 @@ uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
                                .bus_ns = lasting(array, array->bus_ns * pages),
                                .program_ns = lasting(array, page_ns)});
     }
+    return done;
+}
+
+uint64_t array_program_part(struct array *array, uint32_t block, uint32_t page,
+                            uint64_t bytes, uint64_t begin_ns)
+{
+    const uint64_t page_ns = array->bus_ns;
+
+    if (array->partial_program)
+        array->bus_ns = share(array, page_ns, bytes);
+    const uint64_t done = array_program(array, block, page, begin_ns);
+    array->bus_ns = page_ns;
     return done;
 }
 
@@ -477,10 +520,16 @@ uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
     assert(block < array_all_blocks(array));
     if (array->interleave) {
         array_note_erase(array, block);
-        array_queue_erase(array, &(struct array_queued){
-                                     .block = block,
-                                     .work_ns = lasting(array, array->erase_ns),
-                                     .begin_ns = begin_ns});
+        for (uint32_t i = 0; i < array->stripe_banks_count; i++)
+            array->banks[first + i].did.blocks_erased_count++;
+        interleave_ask_erase(array->interleave,
+                             &(struct interleave_step){
+                                 .kind = STEP_ERASE,
+                                 .bank = first,
+                                 .block = block,
+                                 .work_ns = lasting(array, array->erase_ns),
+                                 .begin_ns = begin_ns},
+                             array->stripe_banks_count);
         return begin_ns;
     }
     for (uint32_t i = 0; i < array->stripe_banks_count; i++) {

@@ -95,9 +95,9 @@ struct array {
     uint64_t *register_free_ns; /* of each bank: a ring of cache registers */
     uint32_t registers_count;
     bool cache_read, cache_program, bus_held, partial_read, partial_program;
-    /* Reads are steps there, and take no time here; NULL: they are timed. */
+    /* Banks have queues: what is asked for becomes steps there, whose end is
+     * open. NULL: it is timed here, at once. */
     struct interleave *interleave;
-    bool queued; /* so are all others: banks have queues (die_queue) */
     uint64_t controller_free_ns;
     uint64_t chore_ns; /* of the last chore, in each of a stripe's banks */
     uint64_t transferred_ns; /* when all that is asked for is in the chips */
@@ -132,7 +132,7 @@ void array_part_begin(struct array *array);
 void array_part_end(struct array *array);
 
 /*
- * Where banks have queues (die_queue) a call makes steps whose end is open: it
+ * Where banks have queues a call makes steps whose end is open: it
  * returns when they may begin, and these say what waits for what. Elsewhere
  * they do nothing, for the times say it.
  */
@@ -173,6 +173,14 @@ uint64_t array_read_part(struct array *array, uint32_t block, uint32_t page,
 /* Controller to page: serial cost, bus, program. */
 uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
                        uint64_t begin_ns);
+
+/* The same, where the drive can, for only `bytes` of the page. */
+uint64_t array_program_part(struct array *array, uint32_t block, uint32_t page,
+                            uint64_t bytes, uint64_t begin_ns);
+
+/* Where banks have queues: one is busy for so long. */
+void array_occupy(struct array *array, uint32_t bank, uint64_t ns,
+                  uint64_t begin_ns);
 
 /* Units that come over the host's link, one every step. */
 struct array_arrival {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lib/flash/nand/array_inside.h"
-#include "lib/flash/nand/array_queue.h"
 
 static uint8_t *other_parts_of(const struct array *array, uint32_t block,
                                uint32_t page)
@@ -43,19 +42,16 @@ static uint64_t occupy(struct array *array, const struct spot *to,
     struct array_bank *at = &array->banks[to->bank];
 
     array->statistics->pages_read_count++;
+    at->did.pages_read_count++;
+    at->did.pages_programmed_count += pages_count;
     if (array->interleave) {
-        array_queue_copy(array,
-                         &(struct array_queued){.block = to->block,
-                                                .page = to->page,
-                                                .pages_count = pages_count,
-                                                .work_ns = work_ns,
-                                                .begin_ns = begin_ns});
+        struct interleave_step step = step_of(to, STEP_BUSY, begin_ns);
+        step.work_ns = work_ns;
+        interleave_ask(array->interleave, &step);
         return begin_ns;
     }
     at->free_ns += work_ns;
     at->did.busy_ns += work_ns;
-    at->did.pages_read_count++;
-    at->did.pages_programmed_count += pages_count;
     return at->free_ns;
 }
 
@@ -196,13 +192,11 @@ static uint64_t copy_outside(struct array *array, const struct spot *from,
                              const struct spot *to, uint32_t zero_parts,
                              uint64_t begin_ns)
 {
-    uint64_t out = array_fetch(array, from, array->bus_ns, begin_ns);
+    uint64_t copy_ns = array->controller_copy_ns;
+    if (copy_ns)
+        copy_ns = without_zeros(array, copy_ns, zero_parts);
+    uint64_t out = array_fetch(array, from, copy_ns, begin_ns);
 
-    if (array->controller_copy_ns)
-        out = array->controller_free_ns =
-            later(out, array->controller_free_ns) +
-            lasting(array, without_zeros(array, array->controller_copy_ns,
-                                         zero_parts));
     if (!array->interleave)
         return array_put(array, to, zero_parts, out);
     array_then(array); /* the program waits for the read */

@@ -3,6 +3,7 @@
 #define SSDPROBE_FLASH_ARRAY_INSIDE_H
 
 #include "lib/flash/nand/array.h"
+#include "lib/flash/nand/interleave.h"
 #include "lib/flash/request/moment.h"
 
 /*
@@ -114,9 +115,21 @@ static inline uint32_t programmed_by(const struct array *array,
     return layout_is_last(layout, spot->page) ? layout->bank_pages : 0;
 }
 
-/* Sense and bring to the controller's side of the bus. */
+/* A step of a page's bank that asks for `kind` of work; each duration is as it
+ * lasts in the noise of the moment. */
+static inline struct interleave_step
+step_of(const struct spot *spot, enum step_kind kind, uint64_t begin_ns)
+{
+    return (struct interleave_step){.kind = kind,
+                                    .bank = spot->bank,
+                                    .block = spot->block,
+                                    .begin_ns = begin_ns};
+}
+
+/* Sense and bring to the controller's side of the bus; what the controller does
+ * to a page that is copied. */
 uint64_t array_fetch(struct array *array, const struct spot *spot,
-                     uint64_t bus_ns, uint64_t begin_ns);
+                     uint64_t copy_ns, uint64_t begin_ns);
 
 /* Programs a page, or keeps it in the controller's memory for the rest of its
  * program. */

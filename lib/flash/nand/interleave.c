@@ -34,7 +34,7 @@ void interleave_open(struct interleave *il, const struct flash_request *request,
     *job =
         (struct job){.offset_bytes = request->offset_bytes,
                      .end_bytes = request->offset_bytes + request->length_bytes,
-                     .flushes = flushes && il->gated,
+                     .flushes = flushes,
                      .order = order};
     if (il->explains)
         il->job_whys[at] = (struct flash_why){0};
@@ -89,7 +89,7 @@ enum interleave_ran interleave_run(struct interleave *il, uint64_t until_ns,
     uint32_t at = il->complete[--il->complete_count];
     struct job *job = &il->jobs[at];
     *done = job->done;
-    if (!il->gated)
+    if (il->begins_in_bank)
         done->begin_ns = job->begin_ns;
     *order = job->order;
     *why = &il->job_whys[at];
@@ -195,81 +195,9 @@ static inline struct step *take_in(struct interleave *il, struct queue *queue,
     step->kind = (uint8_t)kind;
     step->job = il->open;
     job->steps_left_count++;
-    job->reads_left_count += kind == STEP_READ;
     job->erases_left_count += kind == STEP_ERASE;
     return step;
 }
-
-/* To the end of the bank's queue; a read goes before the programs of its own
- * job, which wait for it. */
-static void append(struct interleave *il, uint32_t at, unsigned kind,
-                   const struct interleave_step *asked)
-{
-    struct bank *bank = &il->banks[at];
-    struct queue *queue = &bank->queues[QUEUE_READS];
-    const struct job *job = &il->jobs[il->open];
-    struct step *step = take_in(il, queue, kind);
-
-    if (!step)
-        return;
-    step->begin_ns = asked->begin_ns;
-    step->work_ns = asked->work_ns;
-    step->bus_ns = asked->bus_ns;
-    step->bytes = (uint32_t)asked->bytes;
-    step->to_host = kind == STEP_READ;
-    step->controller_ns = step->plane = 0;
-    step->waits_for = step->opens = NONE;
-    if (kind == STEP_PROGRAM && bank->program_order != job->order) {
-        bank->program_order = job->order;
-        bank->program_at = queue->tail - 1;
-    }
-    if (kind == STEP_READ && bank->program_order == job->order) {
-        const struct step read = *step;
-        for (uint32_t i = queue->tail - 1; i != bank->program_at; i--)
-            *step_at(queue, i) = *step_at(queue, i - 1);
-        *step_at(queue, bank->program_at++) = read;
-    }
-    if (!bank->busy) {
-        il->begins_count++;
-        expect(il, LANE_LAST, asked->begin_ns, EVENT_BEGIN, at);
-    }
-    bank->busy = true;
-}
-
-static uint64_t bus_ns(const struct interleave *il, uint64_t bytes)
-{
-    return bytes * 8 * 1000 / il->bits_per_us;
-}
-
-void interleave_read(struct interleave *il, uint32_t bank, uint64_t bytes,
-                     uint64_t sense_ns, uint64_t begin_ns)
-{
-    il->array->banks[bank].did.pages_read_count++;
-    append(il, bank, STEP_READ,
-           &(struct interleave_step){.bus_ns = bus_ns(il, bytes),
-                                     .work_ns = sense_ns,
-                                     .bytes = bytes,
-                                     .begin_ns = begin_ns});
-}
-
-void interleave_program(struct interleave *il, uint32_t bank, uint64_t bytes,
-                        uint64_t program_ns, uint64_t begin_ns)
-{
-    il->array->banks[bank].did.pages_programmed_count++;
-    append(il, bank, STEP_PROGRAM,
-           &(struct interleave_step){.bus_ns = bus_ns(il, bytes),
-                                     .work_ns = program_ns,
-                                     .begin_ns = begin_ns});
-}
-
-void interleave_busy(struct interleave *il, uint32_t bank, uint64_t ns,
-                     uint64_t begin_ns)
-{
-    append(il, bank, STEP_BUSY,
-           &(struct interleave_step){.work_ns = ns, .begin_ns = begin_ns});
-}
-
-/* ---- die queues: what is asked for -------------------------------------- */
 
 void interleave_then(struct interleave *il)
 {
@@ -310,10 +238,11 @@ static inline void use(struct interleave *il, uint32_t gate)
 static inline void set_gates(struct interleave *il, struct step *step,
                              uint32_t block_number)
 {
-    struct block_gates *block = &il->blocks[block_number];
-
     step->block = block_number;
-    step->erased = step->arrives = NONE;
+    step->waits_for = step->erased = step->arrives = step->opens = NONE;
+    if (block_number == NONE)
+        return;
+    struct block_gates *block = &il->blocks[block_number];
     if (step->kind == STEP_ERASE) {
         step->waits_for = block->written;
         step->opens = block->erased;
@@ -325,9 +254,11 @@ static inline void set_gates(struct interleave *il, struct step *step,
         if (block->written == NONE)
             block->written = gate_new(il);
         step->opens = block->written;
+        use(il, step->erased);
+        use(il, step->arrives);
     }
-    use(il, step->erased);
-    use(il, step->arrives);
+    if (step->opens != NONE)
+        il->gates[step->opens].left_count++;
 }
 
 /* Something may wait for the read. */
@@ -346,9 +277,10 @@ static inline void note_read(struct interleave *il, struct queue *queue,
         il->gates[step->opens].left_count++;
 }
 
-static inline void ask(struct interleave *il, unsigned kind,
+static inline void ask(struct interleave *il,
                        const struct interleave_step *asked)
 {
+    const enum step_kind kind = asked->kind;
     struct bank *bank = &il->banks[asked->bank];
     struct queue *queue = &bank->queues[queue_of(il, kind)];
     struct step *step = take_in(il, queue, kind);
@@ -358,8 +290,8 @@ static inline void ask(struct interleave *il, unsigned kind,
     step->begin_ns = asked->begin_ns;
     step->work_ns = asked->work_ns;
     step->bus_ns = asked->bus_ns;
+    step->controller_ns = (uint32_t)asked->controller_ns;
     if (kind == STEP_READ) {
-        step->controller_ns = (uint32_t)asked->controller_ns;
         step->bytes = (uint32_t)asked->bytes;
         step->sense = asked->sense;
         step->plane = asked->plane;
@@ -373,8 +305,6 @@ static inline void ask(struct interleave *il, unsigned kind,
         set_gates(il, step, asked->block);
     }
     use(il, step->waits_for);
-    if (step->opens != NONE && kind != STEP_READ)
-        il->gates[step->opens].left_count++;
     if (kind == STEP_PROGRAM)
         il->jobs[il->open].programmed_bytes += asked->bytes;
     il->chore_work_ns += asked->bus_ns + asked->work_ns;
@@ -389,24 +319,9 @@ static inline void ask(struct interleave *il, unsigned kind,
     bank->look_ns = look_ns;
 }
 
-void interleave_ask_read(struct interleave *il,
-                         const struct interleave_step *step)
+void interleave_ask(struct interleave *il, const struct interleave_step *asked)
 {
-    il->array->banks[step->bank].did.pages_read_count++;
-    ask(il, STEP_READ, step);
-}
-
-void interleave_ask_program(struct interleave *il,
-                            const struct interleave_step *step)
-{
-    ask(il, STEP_PROGRAM, step);
-}
-
-void interleave_ask_copy(struct interleave *il,
-                         const struct interleave_step *step)
-{
-    il->array->banks[step->bank].did.pages_read_count++;
-    ask(il, STEP_BUSY, step);
+    ask(il, asked);
 }
 
 void interleave_ask_erase(struct interleave *il,
@@ -417,10 +332,8 @@ void interleave_ask_erase(struct interleave *il,
 
     gate_leave(il, block->erased);
     block->erased = gate_new(il);
-    for (uint32_t i = 0; i < count; i++, one.bank++) {
-        il->array->banks[one.bank].did.blocks_erased_count++;
-        ask(il, STEP_ERASE, &one);
-    }
+    for (uint32_t i = 0; i < count; i++, one.bank++)
+        ask(il, &one);
     gate_leave(il, block->written);
     block->written = NONE;
 }
@@ -469,8 +382,8 @@ void interleave_linger(struct interleave *il, uint64_t ns)
 
 static int allocate(struct interleave *il)
 {
-    /* A bank has a transfer or a beginning, a copy or a program; with die
-     * queues also the end of what is suspended, and waking up. */
+    /* A bank has a transfer or a sense, a copy or a program, the end of what is
+     * suspended, and waking up. */
     il->events_count = 4 * il->banks_count + il->jobs_count;
     uint32_t banks = 0, whys = 0, jobs = 0, job_whys = 0;
     il->banks =
@@ -491,24 +404,23 @@ static int allocate(struct interleave *il)
     memset(il->bank_whys, 0, il->banks_count * sizeof(*il->bank_whys));
     memset(il->jobs, 0, il->jobs_count * sizeof(*il->jobs));
     memset(il->job_whys, 0, il->jobs_count * sizeof(*il->job_whys));
-    if (il->gated) {
-        size_t bytes = array_all_blocks(il->array) * sizeof(*il->blocks);
-        il->blocks = malloc(bytes);
-        if (!il->blocks)
-            return -ENOMEM;
-        memset(il->blocks, 0xff, bytes);
-    }
+    const size_t bytes = array_all_blocks(il->array) * sizeof(*il->blocks);
+    il->blocks = malloc(bytes);
+    if (!il->blocks)
+        return -ENOMEM;
+    memset(il->blocks, 0xff, bytes);
     for (uint32_t i = 0; i < il->banks_count; i++) {
-        il->banks[i].program_order = il->banks[i].look_ns = UINT64_MAX;
+        il->banks[i].look_ns = UINT64_MAX;
     }
     for (uint32_t i = 0; i < il->channels_count; i++)
         il->channels[i].first = NONE;
     for (uint32_t i = 0; i < il->jobs_count; i++)
         il->jobs[i].next = i + 1 < il->jobs_count ? i + 1 : NONE;
-    il->open = il->newest = NONE;
+    il->open = il->newest = il->oldest = il->flush = NONE;
     il->gate = il->reading = NO_READS;
     il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
+    memset(il->room.draining, 0xff, sizeof(il->room.draining));
     return 0;
 }
 
@@ -523,7 +435,6 @@ int interleave_create(const struct drive *drive, struct array *array,
     il->link_free_ns = link_free_ns;
     il->link_bytes_per_second = drive->interface_bytes_per_second;
     il->copy_ns = drive->cache_copy_ns;
-    il->bits_per_us = drive->bus_width_bits * drive->bus_mhz;
     il->registers_count =
         (uint32_t)(drive->cache_register_bytes / drive->page_bytes);
     if (il->registers_count == 0 || !drive->cache_program)
@@ -531,7 +442,7 @@ int interleave_create(const struct drive *drive, struct array *array,
     il->cache_read = drive->cache_read != 0;
     il->cache_program = drive->cache_program != 0;
     il->held = drive->bus_policy == BUS_HELD;
-    il->gated = drive->die_queue != DIE_QUEUE_NONE;
+    il->begins_in_bank = drive->mapping == MAPPING_STRIPED;
     il->read_first = drive->die_queue == DIE_QUEUE_READ_FIRST;
     il->cleaning_yields = drive->cleaning_yields != 0;
     il->suspends_erases = drive->suspend != SUSPEND_NOTHING;
@@ -549,7 +460,6 @@ int interleave_create(const struct drive *drive, struct array *array,
         return -ENOMEM;
     }
     *interleave = array->interleave = il;
-    array->queued = il->gated;
     return 0;
 }
 
@@ -585,7 +495,7 @@ uint64_t interleave_memory_bytes(const struct interleave *il)
            il->depth_count * sizeof(*il->complete) +
            il->gates_count * sizeof(*il->gates) +
            il->room.size * sizeof(*il->room.tickets) +
-           (il->gated ? array_all_blocks(il->array) * sizeof(*il->blocks) : 0) +
+           array_all_blocks(il->array) * sizeof(*il->blocks) +
            il->returned_size * sizeof(*il->returned) +
            agenda_memory_bytes(&il->agenda);
 }

@@ -12,28 +12,26 @@
 #include "lib/flash/request/why.h"
 
 /*
- * Requests that share banks and buses, page by page (Dirik 6.1, 6.6). Elsewhere
- * in the model a request is timed in whole when its turn comes, and one that
- * comes later finds the bus taken. Here each bank is a machine with a queue of
- * steps, and a bus goes to whoever asked for it first:
+ * Banks that have queues (die_queue, mapping = page-striped): requests share
+ * them, and the buses, page by page (Dirik 6.1, 6.6). Elsewhere in the model a
+ * request is timed in whole when its turn comes, and one that comes later finds
+ * the bus taken. Here each bank is a machine that does steps, and a bus goes to
+ * whoever asked for it first:
  *
  *   read     sense; ask for the bus; transfer. In cache mode the next page of
  *            the same request is sensed meanwhile (Dirik 3.3.2). Between pages
  *            the bus is free for others, or held until the request's last page
  *            (bus_policy).
- *   program  ask for the bus when the cache register can take a burst (as many
- *            pages as it holds); transfer them in one go; copy and program one
- *            after the other. In cache mode the next burst comes in meanwhile.
- *   busy     cleaning: the bank is occupied for a time.
+ *   program  ask for the bus, transfer, program. In cache mode the cache
+ *            register takes a burst, as many pages as it holds, which are
+ *            copied and programmed one after the other while the next comes in.
+ *   busy     a copy inside the bank: it is occupied for a time.
+ *   erase
  *
- * A bank serves one request after the other. A request's programs wait for its
- * reads (the rest of a partly written page). Time never runs back.
- *
- * With die queues (die_queue; MQSim's transaction scheduling) a bank has up to
- * three queues: reads of requests, programs, and what cleaning does. The first
- * that can go is next, page by page, and a read may suspend a program or an
- * erase. A step waits only for steps that were asked for before it, so there is
- * always one that can go:
+ * A bank has one queue, or up to three (MQSim's transaction scheduling): reads
+ * of requests, programs, and what cleaning does. The first that can go is next,
+ * page by page, and a read may suspend a program or an erase. A step waits only
+ * for steps that were asked for before it, so there is always one that can go:
  *
  *   a unit's programs wait for the reads of its rest; a copy's program for its
  *   read; an erase for all copies out of the block, and for what was written
@@ -44,6 +42,9 @@
  * asking, and its request is complete when all its pieces have come. A drain is
  * what programs them: no request waits for it, but a flush. Its room is free
  * when it is done.
+ *
+ * Time never runs back. An event waits only where something is to be decided:
+ * which step is next, or who has the bus.
  */
 
 struct interleave;
@@ -72,7 +73,7 @@ int interleave_reserve(struct interleave *interleave);
 /* The turn of a request has come, of this place in the order of submission: the
  * steps that are asked for are its own until it is closed. Requests that
  * overlap complete in the order in which they were opened; one that flushes
- * waits with die queues for all before it, and for drains. There is room. */
+ * waits for all before it, and for drains. There is room. */
 void interleave_open(struct interleave *interleave,
                      const struct flash_request *request, bool flushes,
                      uint64_t order);
@@ -114,31 +115,23 @@ void interleave_explain(struct interleave *interleave, bool explains);
 
 /* ---- what they ask for --------------------------------------------------- */
 
-/* Steps of the open job, each not before `begin_ns`. -ENOMEM is kept, and
- * returned by interleave_close(). */
-void interleave_read(struct interleave *interleave, uint32_t bank,
-                     uint64_t bytes, uint64_t sense_ns, uint64_t begin_ns);
-void interleave_program(struct interleave *interleave, uint32_t bank,
-                        uint64_t bytes, uint64_t program_ns, uint64_t begin_ns);
-void interleave_busy(struct interleave *interleave, uint32_t bank, uint64_t ns,
-                     uint64_t begin_ns);
+enum step_kind { STEP_READ, STEP_PROGRAM, STEP_BUSY, STEP_ERASE };
 
-/* Die queues: a step of the open job or chore, timed by the caller. */
+/* A step of the open job or chore. */
 struct interleave_step {
-    uint32_t bank, block; /* the block is written; UINT32_MAX: it is read */
-    uint64_t bytes, bus_ns, controller_ns;
-    uint64_t work_ns; /* of a copy without the bus: both sense and program */
-    uint64_t begin_ns;
-    uint64_t sense; /* reads of the same number in several planes, */
-    uint32_t plane; /* a bit each, are sensed together */
+    enum step_kind kind;
+    uint32_t bank;
+    uint32_t block; /* but of reads: it is written; UINT32_MAX: nobody waits */
+    uint64_t bytes; /* that cross the host's link; that are programmed */
+    uint64_t bus_ns, controller_ns;
+    uint64_t work_ns;  /* of a copy without the bus: both sense and program */
+    uint64_t begin_ns; /* not before */
+    uint64_t sense;    /* reads of the same number in several planes, */
+    uint32_t plane;    /* a bit each, are sensed together; 0: alone */
     bool to_host;
 };
-void interleave_ask_read(struct interleave *interleave,
-                         const struct interleave_step *step);
-void interleave_ask_program(struct interleave *interleave,
-                            const struct interleave_step *step);
-void interleave_ask_copy(struct interleave *interleave,
-                         const struct interleave_step *step);
+void interleave_ask(struct interleave *interleave,
+                    const struct interleave_step *step);
 /* In `count` banks from the step's on. */
 void interleave_ask_erase(struct interleave *interleave,
                           const struct interleave_step *step, uint32_t count);

@@ -55,10 +55,8 @@ static inline void take_bus(struct interleave *il, struct channel *channel,
         struct flash_why *why = &il->bank_whys[at].run;
         uint64_t waited_ns = il->now_ns - bank->asked_ns;
         /* Waiting counts only where nothing else goes on. */
-        if (il->gated)
+        if (!il->cache_program || (!bank->programming && !bank->copying))
             why->channel_ns += waited_ns;
-        else if (!bank->programming && !bank->copying)
-            why->wait_ns += waited_ns;
     }
     transfer(il, at);
 }
@@ -214,7 +212,7 @@ static void resume(struct interleave *il, uint32_t at)
 
 static uint64_t known_ns(const struct flash_why *why)
 {
-    return why->wait_ns + why->channel_ns + why->bus_ns;
+    return why->channel_ns + why->bus_ns;
 }
 
 /* What a run that begins now has waited for. */
@@ -246,8 +244,7 @@ static void explain_begin(struct interleave *il, uint32_t at, uint32_t job)
     struct bank_why *why = &il->bank_whys[at];
 
     why->run = il->job_whys[job];
-    if (il->gated)
-        note_wait(il, at, &why->run);
+    note_wait(il, at, &why->run);
     why->known_ns = known_ns(&why->run);
 }
 
@@ -273,28 +270,17 @@ static void explain_end(struct interleave *il, uint32_t at, unsigned kind,
 
 static void begin_run(struct interleave *il, uint32_t at);
 
-/* Is a step of the queue one that the run goes on with? With die queues a bank
- * chooses again after each program. */
+/* Is a step of the queue one that the run goes on with? A bank chooses again
+ * after each program, but in cache mode: the next comes in meanwhile. */
 static inline bool continues(const struct interleave *il,
                              const struct queue *queue, uint32_t number,
                              unsigned kind, uint32_t job)
 {
-    if (number == queue->tail || (il->gated && kind != STEP_READ))
+    if (number == queue->tail || (kind != STEP_READ && !il->cache_program))
         return false;
     const struct step *step = step_at(queue, number);
-    return step->job == job && step->kind == kind;
-}
-
-/* Those that wait for the reads of a job on other banks. */
-static void unblock(struct interleave *il, uint32_t job)
-{
-    for (uint32_t i = 0; (i = next_blocked(il, i)) < il->banks_count; i++) {
-        if (head_of(&il->banks[i])->job != job)
-            continue;
-        il->blocked[i] = false;
-        il->begins_count++;
-        expect(il, LANE_LAST, il->now_ns, EVENT_BEGIN, i);
-    }
+    return step->job == job && step->kind == kind &&
+           (kind == STEP_READ || (kind == STEP_PROGRAM && is_ready(il, step)));
 }
 
 /* The bank did nothing until now. */
@@ -310,6 +296,19 @@ static void count_idle(struct interleave *il, uint32_t at, uint64_t idle_ns)
     did->idle_ns[class] += idle_ns;
 }
 
+/* A page that is copied goes through the controller: what waits for it waits
+ * for that. */
+static void hand_over(struct interleave *il, const struct step *done)
+{
+    uint64_t *controller_ns = &il->array->controller_free_ns;
+
+    *controller_ns = later(il->now_ns, *controller_ns) + done->controller_ns;
+    if (done->opens != NONE) {
+        il->begins_count++;
+        expect(il, LANE_OTHER, *controller_ns, EVENT_HANDED, done->opens);
+    }
+}
+
 /* Counts for those that wait that a step is done. */
 static inline void open_gates(struct interleave *il, const struct step *done)
 {
@@ -320,7 +319,9 @@ static inline void open_gates(struct interleave *il, const struct step *done)
         gate_leave(il, done->erased);
         gate_leave(il, done->arrives);
     }
-    if (done->opens != NONE) {
+    if (done->controller_ns && !done->to_host && done->kind == STEP_READ) {
+        hand_over(il, done);
+    } else if (done->opens != NONE) {
         bool opens = --il->gates[done->opens].left_count == 0;
         if (opens)
             gate_wake(il, done->opens);
@@ -351,15 +352,10 @@ static inline bool finish_step(struct interleave *il, uint32_t at)
     if (!is_empty(queue)) {
         /* Where there are many they lie far from the processor. */
         __builtin_prefetch(step_at(queue, queue->head + 2));
-        if (il->gated)
-            gate_watch(il, at, step_at(queue, queue->head));
+        gate_watch(il, at, step_at(queue, queue->head));
     }
     job->steps_left_count--;
-    if (il->gated)
-        open_gates(il, step);
-    else if (kind == STEP_READ && --job->reads_left_count == 0 &&
-             job->has_bank_waiting)
-        unblock(il, job_number);
+    open_gates(il, step);
     if (continues(il, queue, queue->head, kind, job_number))
         return true;
     const uint64_t elapsed_ns = il->now_ns - bank->began_ns - bank->aside_ns;
@@ -447,28 +443,6 @@ static inline void begin_step(struct interleave *il, uint32_t at)
     }
 }
 
-/* Without die queues: can the head of the queue begin? */
-static bool may_begin(struct interleave *il, uint32_t at)
-{
-    struct bank *bank = &il->banks[at];
-
-    bank->busy = !is_empty(&bank->queues[QUEUE_READS]);
-    if (!bank->busy)
-        return false;
-    const struct step *step = head_of(bank);
-    struct job *job = &il->jobs[step->job];
-    if (step->begin_ns > il->now_ns) {
-        il->begins_count++;
-        expect(il, LANE_LAST, step->begin_ns, EVENT_BEGIN, at);
-        return false;
-    }
-    if (step->kind == STEP_PROGRAM && job->reads_left_count > 0) {
-        il->blocked[at] = job->has_bank_waiting = true;
-        return false;
-    }
-    return true;
-}
-
 /* Has the bank a step that can begin? It is then what it runs. */
 static inline bool pick(struct interleave *il, uint32_t at)
 {
@@ -491,27 +465,18 @@ static inline bool pick(struct interleave *il, uint32_t at)
     return false;
 }
 
-/* With die queues: the same; a bank without more to read goes on with what it
- * suspended. */
-static inline bool may_begin_queued(struct interleave *il, uint32_t at)
-{
-    struct bank *bank = &il->banks[at];
-
-    bank->busy = pick(il, at);
-    if (!bank->busy && bank->suspended) {
-        bank->busy = true;
-        resume(il, at);
-        return false;
-    }
-    return bank->busy;
-}
-
 /* Looks at the queues of a bank that is free. */
 static void begin_run(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
 
-    if (il->gated ? !may_begin_queued(il, at) : !may_begin(il, at))
+    bank->busy = pick(il, at);
+    if (!bank->busy && bank->suspended) { /* it goes on with that */
+        bank->busy = true;
+        resume(il, at);
+        return;
+    }
+    if (!bank->busy)
         return;
     const uint32_t job_number = head_of(bank)->job;
     struct job *job = &il->jobs[job_number];
@@ -621,9 +586,14 @@ static void programmed(struct interleave *il, uint32_t at)
 {
     if (!is_over(il, at))
         return;
-    il->banks[at].programming = false;
+    struct bank *bank = &il->banks[at];
+    bank->programming = false;
     if (!finish_step(il, at))
         return;
+    if (!bank->sends && bank->held_count == 0) { /* it was not ready before */
+        bank->sends = true;
+        bank->sending = bank->queues[bank->queue].head;
+    }
     program_next(il, at);
     send_burst(il, at);
 }
@@ -639,10 +609,10 @@ static void over(struct interleave *il, uint32_t at)
         begin_step(il, at);
 }
 
-/* A step may begin: with die queues the bank may do something else. */
+/* A step may begin: the bank may do something else. */
 static inline void look(struct interleave *il, uint32_t at)
 {
-    if (il->gated && il->banks[at].busy)
+    if (il->banks[at].busy)
         interrupt(il, at);
     else
         begin_run(il, at);
@@ -687,6 +657,12 @@ void banks_happen(struct interleave *il)
         break;
     case EVENT_ARRIVED:
         room_arrived(il, at);
+        break;
+    case EVENT_HANDED:
+        il->begins_count--;
+        if (--il->gates[at].left_count == 0)
+            gate_wake(il, at);
+        gate_free_unused(il, at);
         break;
     case EVENT_BEGIN:
         il->begins_count--;

@@ -21,8 +21,6 @@
 #define NONE UINT32_MAX
 #define MANY (UINT32_MAX - 1)
 
-enum step_kind { STEP_READ, STEP_PROGRAM, STEP_BUSY, STEP_ERASE };
-
 /* Of a cache line: there may be many. */
 struct step {
     uint64_t begin_ns; /* not before */
@@ -80,12 +78,11 @@ struct reads {
 #define NO_READS ((struct reads){.gate = NONE})
 
 struct job {
-    uint32_t steps_left_count, reads_left_count, erases_left_count;
-    uint32_t older_count;        /* jobs under way that it must not overtake, */
+    uint32_t steps_left_count, erases_left_count;
+    uint32_t older_count;        /* jobs under way that it overlaps, */
     uint32_t followers_count;    /* and those that must not overtake it */
     uint32_t tickets_left_count; /* pieces that wait for room */
     uint32_t previous, next;     /* among those under way */
-    uint64_t begin_ns;           /* of its first step */
     uint64_t least_ns;
     uint64_t linger_ns; /* still to be spent when its steps are done */
     uint64_t seen_ns;   /* until when its reasons are known */
@@ -93,11 +90,14 @@ struct job {
     uint64_t order; /* of submission */
     struct flash_done done;
     struct touched_parts parts;
-    bool closed, begun, has_bank_waiting;
+    uint32_t next_flush; /* that is under way, the oldest first */
+    uint64_t begin_ns;   /* of its first step */
+    bool closed, begun;
     bool timed;                /* an EVENT_LEAST is on its way */
     bool flushes;              /* it follows all that are under way */
     bool chore;                /* the drive's own: nobody waits for it */
     bool drains;               /* but flushes: it empties the write buffer */
+    uint32_t draining_next;    /* a drain whose unit has the same hash */
     uint64_t unit;             /* of what is drained, */
     uint64_t room_bytes;       /* the room that is free once it is safe, */
     uint64_t programmed_bytes; /* and what its programs hold */
@@ -107,8 +107,8 @@ struct job {
     uint64_t outer_work_ns;
 };
 
-/* What may happen to a bank next, at most one of each; with die queues one
- * EVENT_BEGIN for each time at which a step may begin. */
+/* What may happen to a bank next, at most one of each; but one EVENT_BEGIN for
+ * each time at which a step may begin. */
 enum event_kind {
     EVENT_TRANSFERRED, /* a page is through the bus */
     EVENT_COPIED,      /* a page left the cache register */
@@ -119,10 +119,11 @@ enum event_kind {
     EVENT_WAKE,      /* what its head waited for is done */
     EVENT_LEAST,     /* a job may complete */
     EVENT_ARRIVED,   /* what had waited for room is there */
+    EVENT_HANDED,    /* a copied page is through the controller */
     EVENT_BEGIN      /* last in its instant: an arrival sees what is over */
 };
 
-/* Which steps go first. Without die queues all are in the first. */
+/* Which steps go first. First in, first out: all are in the first. */
 enum queue_kind { QUEUE_READS, QUEUE_PROGRAMS, QUEUE_CLEANING, QUEUES };
 
 struct bank {
@@ -133,7 +134,7 @@ struct bank {
     bool suspended;       /* a program or an erase is, for reads */
     bool over_pending;    /* its EVENT_OVER or EVENT_PROGRAMMED is on its way */
     bool programming, copying;
-    uint64_t look_ns;  /* with die queues: of its last EVENT_BEGIN */
+    uint64_t look_ns;  /* of its last EVENT_BEGIN */
     uint64_t began_ns; /* its run */
     uint64_t free_ns;  /* since when it does nothing */
     uint64_t sensed_ns;
@@ -156,9 +157,6 @@ struct bank {
     uint64_t aside_ns;   /* that the run was suspended */
     uint64_t let_go_ns;  /* the end of the last time that suspending took, */
     uint64_t letting_ns; /* and how long that was */
-    /* Without die queues: */
-    uint64_t program_order; /* of the last job that programs here, */
-    uint32_t program_at;    /* and its first step */
 };
 
 /* Why a bank's run takes so long; what of it was known when the run began. */
@@ -179,7 +177,7 @@ struct ticket {
 };
 
 /* The memory that writes wait in. */
-enum { DRAINING_BITS = 16 };
+enum { DRAINING_BITS = 15 };
 struct room {
     int64_t all_bytes, used_bytes; /* may be given back before it was taken */
     uint64_t gathered_bytes;       /* that wait for the rest of their program */
@@ -187,7 +185,7 @@ struct room {
     uint32_t size, head, count;
     uint32_t coming_count; /* tickets that had room, and are not there */
     uint32_t arriving;     /* the gate of the last that is not there; NONE */
-    uint16_t draining[1 << DRAINING_BITS]; /* units, by hash */
+    uint32_t draining[1 << DRAINING_BITS]; /* drains, by hash of their unit */
 };
 
 /* A request that is complete, and not yet returned. */
@@ -199,13 +197,13 @@ struct returned {
 struct interleave {
     struct array *array;
     uint64_t *link_free_ns, link_bytes_per_second;
-    uint64_t copy_ns, bits_per_us;
+    uint64_t copy_ns;
     uint32_t registers_count;
     bool cache_read, cache_program, held;
-    bool explains; /* somebody asks why */
+    bool explains;       /* somebody asks why */
+    bool begins_in_bank; /* what is before a request's first step is queueing */
 
-    /* Die queues: steps wait by gates, and for the erase of their block. */
-    bool gated, read_first, cleaning_yields, suspends_programs, suspends_erases;
+    bool read_first, cleaning_yields, suspends_programs, suspends_erases;
     uint64_t erase_suspend_ns, program_suspend_ns, resume_ns;
     struct gate *gates;
     uint32_t gates_count, free_gate;
@@ -225,7 +223,7 @@ struct interleave {
     uint64_t steps_size; /* allocated, in all queues */
     struct job *jobs;    /* the requests', then chores */
     struct flash_why *job_whys;
-    uint32_t jobs_count, depth_count, free_job, open, newest;
+    uint32_t jobs_count, depth_count, free_job, open, newest, oldest, flush;
     struct agenda agenda;
     uint32_t events_count, begins_count; /* at most, but EVENT_BEGIN; those */
     struct touched touched;              /* by those under way */

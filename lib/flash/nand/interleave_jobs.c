@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Requests under way, what the drive does by itself, and with die queues the
- * memory that writes wait in until they are programmed. */
+/* Requests under way, what the drive does by itself, and the memory that writes
+ * wait in until they are programmed. */
 #include "lib/flash/nand/interleave_inside.h"
 
 #include <errno.h>
@@ -10,10 +10,9 @@
 
 /* ---- jobs ---------------------------------------------------------------- */
 
-static bool must_follow(const struct job *job, const struct job *older)
+static bool overlaps(const struct job *a, const struct job *b)
 {
-    return job->flushes || (job->offset_bytes < older->end_bytes &&
-                            older->offset_bytes < job->end_bytes);
+    return a->offset_bytes < b->end_bytes && b->offset_bytes < a->end_bytes;
 }
 
 void job_list(struct interleave *il, uint32_t at)
@@ -23,53 +22,66 @@ void job_list(struct interleave *il, uint32_t at)
     job->previous = il->newest;
     job->next = NONE;
     job->parts = touched_parts_of(job->offset_bytes, job->end_bytes);
-    if (job->flushes || touched_by_others(&il->touched, &job->parts))
+    if (touched_by_others(&il->touched, &job->parts))
         for (uint32_t i = il->newest; i != NONE; i = il->jobs[i].previous) {
-            bool follows = must_follow(job, &il->jobs[i]);
+            bool follows = overlaps(job, &il->jobs[i]);
             job->older_count += follows;
             il->jobs[i].followers_count += follows;
         }
     touched_note(&il->touched, &job->parts, 1);
-    if (il->newest != NONE)
-        il->jobs[il->newest].next = at;
+    *(il->newest == NONE ? &il->oldest : &il->jobs[il->newest].next) = at;
     il->newest = at;
+    if (!job->flushes)
+        return;
+    uint32_t *link = &il->flush;
+    while (*link != NONE)
+        link = &il->jobs[*link].next_flush;
+    job->next_flush = NONE;
+    *link = at;
 }
 
-static void unlist(struct interleave *il, const struct job *job)
-{
-    if (job->previous != NONE)
-        il->jobs[job->previous].next = job->next;
-    if (job->next != NONE)
-        il->jobs[job->next].previous = job->previous;
-    else
-        il->newest = job->previous;
-}
-
-/* Are those complete that waited for the job, which is? */
-static void let_follow(struct interleave *il, uint32_t at)
+/* The job is complete: are those that waited for it? A flush is once it is the
+ * oldest. */
+static void unlist(struct interleave *il, uint32_t at)
 {
     const struct job *job = &il->jobs[at];
     uint32_t left = job->followers_count;
 
+    *(job->previous == NONE ? &il->oldest : &il->jobs[job->previous].next) =
+        job->next;
+    *(job->next == NONE ? &il->newest : &il->jobs[job->next].previous) =
+        job->previous;
     for (uint32_t i = job->next; left > 0 && i != NONE;) {
-        uint32_t next = il->jobs[i].next;
-        if (must_follow(&il->jobs[i], job)) {
+        const uint32_t next = il->jobs[i].next;
+        if (overlaps(&il->jobs[i], job)) {
             left--;
             il->jobs[i].older_count--;
-            /* Nothing but what was drained last says what a flush did. */
-            if (job->drains && il->explains)
-                il->job_whys[i] = il->job_whys[at];
             job_settle(il, i);
         }
         i = next;
     }
+    /* Nothing but what was drained last says what a flush behind it did. */
+    if (job->drains && il->explains)
+        for (uint32_t i = il->flush; i != NONE; i = il->jobs[i].next_flush)
+            if (job->order <= il->jobs[i].order)
+                il->job_whys[i] = il->job_whys[at];
+    if (il->oldest != NONE && il->jobs[il->oldest].flushes)
+        job_settle(il, il->oldest);
 }
 
-static uint16_t *draining_of(const struct interleave *il, uint64_t unit)
+/* Where the drains of a unit are, among few others. */
+static uint32_t draining_hash(uint64_t unit)
 {
-    const uint64_t mask = (1u << DRAINING_BITS) - 1;
+    return (uint32_t)random_mix(unit) & ((1u << DRAINING_BITS) - 1);
+}
 
-    return (uint16_t *)&il->room.draining[random_mix(unit) & mask];
+static void forget_draining(struct interleave *il, const struct job *drain)
+{
+    uint32_t *link = &il->room.draining[draining_hash(drain->unit)];
+
+    while (&il->jobs[*link] != drain)
+        link = &il->jobs[*link].draining_next;
+    *link = drain->draining_next;
 }
 
 static void finish_chore(struct interleave *il, uint32_t at)
@@ -77,11 +89,9 @@ static void finish_chore(struct interleave *il, uint32_t at)
     struct job *job = &il->jobs[at];
 
     if (job->drains) {
-        unlist(il, job);
-        let_follow(il, at);
-        --*draining_of(il, job->unit);
+        unlist(il, at);
+        forget_draining(il, job);
         interleave_release(il, job->room_bytes);
-        job = &il->jobs[at];
     }
     job->next = il->free_chore;
     il->free_chore = at;
@@ -94,7 +104,7 @@ void job_settle(struct interleave *il, uint32_t at)
     struct job *job = &il->jobs[at];
 
     if (!job->closed || job->steps_left_count || job->older_count ||
-        job->tickets_left_count)
+        job->tickets_left_count || (job->flushes && at != il->oldest))
         return;
     if (job->chore) {
         finish_chore(il, at);
@@ -111,11 +121,12 @@ void job_settle(struct interleave *il, uint32_t at)
         job->timed = true;
         return;
     }
-    unlist(il, job);
     touched_note(&il->touched, &job->parts, -1);
     job->done.complete_ns = il->now_ns;
     il->complete[il->complete_count++] = at;
-    let_follow(il, at);
+    if (job->flushes)
+        il->flush = job->next_flush;
+    unlist(il, at);
 }
 
 static int more_jobs(struct interleave *il)
@@ -306,14 +317,13 @@ void interleave_begin_drain(struct interleave *il, uint64_t unit)
         return;
     struct job *job = &il->jobs[at], *behind = &il->jobs[request];
     job->drains = true;
+    job->order = behind->order;
     job->unit = unit;
     job->next = request;
     job->previous = behind->previous;
-    if (behind->previous != NONE)
-        il->jobs[behind->previous].next = at;
+    *(behind->previous == NONE ? &il->oldest
+                               : &il->jobs[behind->previous].next) = at;
     behind->previous = at;
-    behind->older_count += behind->flushes;
-    job->followers_count = behind->flushes;
 }
 
 void interleave_end_drain(struct interleave *il, uint64_t bytes)
@@ -332,16 +342,17 @@ void interleave_end_drain(struct interleave *il, uint64_t bytes)
         job->programmed_bytes < room->gathered_bytes)
         job->room_bytes = job->programmed_bytes;
     room->gathered_bytes -= job->room_bytes;
-    ++*draining_of(il, job->unit);
+    uint32_t *draining = &room->draining[draining_hash(job->unit)];
+    job->draining_next = *draining;
+    *draining = il->open;
     job_leave(il, il->open);
 }
 
 bool interleave_is_draining(const struct interleave *il, uint64_t unit)
 {
-    if (il->chores_count == 0 || *draining_of(il, unit) == 0)
-        return false;
-    for (uint32_t i = il->newest; i != NONE; i = il->jobs[i].previous)
-        if (il->jobs[i].drains && il->jobs[i].unit == unit)
-            return true;
-    return false;
+    uint32_t at = il->room.draining[draining_hash(unit)];
+
+    while (at != NONE && il->jobs[at].unit != unit)
+        at = il->jobs[at].draining_next;
+    return at != NONE;
 }

@@ -21,8 +21,8 @@ struct flash_why {
     uint64_t clean_ns;   /* cleaning */
     uint64_t erase_ns;   /* until a bank's erase was over */
     uint64_t wait_ns;    /* until a bank, a bus or the controller was free */
-    /* With die queues apart: until the bank was done with other steps, until it
-     * had suspended one, and until the bus was free. */
+    /* Where banks have queues: until the bank was done with other steps, until
+     * it had suspended one, and until the bus was free. */
     uint64_t die_ns, suspend_ns, channel_ns;
     uint64_t sense_ns; /* array to register */
     uint64_t bus_ns;
