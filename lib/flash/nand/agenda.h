@@ -16,11 +16,11 @@
  * through here, so it is inlined.
  */
 enum agenda_lane {
-    LANE_LAST,  /* in its instant */
-    LANE_LINK,  /* what the host's link brings */
-    LANE_NOW,   /* in this instant */
-    LANE_BUS,   /* what a bus brings */
-    LANE_OTHER, /* the first of those that share all other events */
+    LANE_LAST,      /* in its instant */
+    LANE_LINK,      /* what the host's link brings */
+    LANE_BUS,       /* what a bus brings */
+    LANE_READY,     /* the first of those for pages that are sensed */
+    LANE_OTHER = 6, /* the first of those for all other events */
     AGENDA_LANES = 8
 };
 
@@ -82,15 +82,16 @@ static inline unsigned agenda_find_soonest(const struct agenda *agenda)
                                       : agenda_first_of(agenda, lanes);
 }
 
-/* Of those for all other events: the one that ends latest, and not after it;
- * else the last, which then ends after it. */
+/* Of some lanes the one that ends latest, and not after it; else the last of
+ * them, which then ends after it. */
 static inline unsigned agenda_find_lane(const struct agenda *agenda,
+                                        unsigned from, unsigned end,
                                         uint64_t ns)
 {
-    unsigned lane = AGENDA_LANES - 1;
+    unsigned lane = end - 1;
     uint64_t latest_ns = 0;
 
-    for (unsigned i = LANE_OTHER; i < AGENDA_LANES; i++) {
+    for (unsigned i = from; i < end; i++) {
         const uint64_t last_ns = agenda->last_ns[i];
         const bool fits = last_ns <= ns && last_ns >= latest_ns;
         lane = fits ? i : lane;
@@ -107,7 +108,9 @@ static inline void agenda_put(struct agenda *agenda, unsigned lane, uint64_t ns,
 
     assert(slot < agenda->most_count);
     if (lane == LANE_OTHER)
-        lane = agenda_find_lane(agenda, ns);
+        lane = agenda_find_lane(agenda, LANE_OTHER, AGENDA_LANES, ns);
+    else if (lane == LANE_READY)
+        lane = agenda_find_lane(agenda, LANE_READY, LANE_OTHER, ns);
     struct event *event = &agenda->events[slot];
     agenda->free = event->next;
     *event = (struct event){ns, agenda->order++, UINT32_MAX, at, kind};

@@ -62,10 +62,32 @@ void interleave_close(struct interleave *il, const struct flash_done *done,
     job_settle(il, at);
 }
 
+/* A request may be complete no earlier than so much after the first event of a
+ * lane, which may be UINT64_MAX. */
+static uint64_t sooner(const struct interleave *il, unsigned lane,
+                       uint64_t least_ns, uint64_t than_ns)
+{
+    const uint64_t ns = il->agenda.first_ns[lane];
+
+    return ns < than_ns && ns + least_ns < than_ns ? ns + least_ns : than_ns;
+}
+
+/* When a request may be complete at the soonest. What is begun last in an
+ * instant has to be done, and what is sensed has to go over the bus. */
+static uint64_t soonest_ns(const struct interleave *il)
+{
+    uint64_t ns = sooner(il, LANE_BUS, 0, il->agenda.first_ns[LANE_LINK]);
+
+    for (unsigned lane = LANE_OTHER; lane < AGENDA_LANES; lane++)
+        ns = sooner(il, lane, 0, ns);
+    for (unsigned lane = LANE_READY; lane < LANE_OTHER; lane++)
+        ns = sooner(il, lane, il->least_bus_ns, ns);
+    return sooner(il, LANE_LAST, il->least_work_ns, ns);
+}
+
 uint64_t interleave_ask_ns(const struct interleave *il)
 {
-    uint64_t next_ns =
-        il->complete_count > 0 ? il->now_ns : agenda_next_ns(&il->agenda);
+    uint64_t next_ns = il->complete_count > 0 ? il->now_ns : soonest_ns(il);
 
     if (il->returned_count == 0)
         return next_ns;
@@ -290,6 +312,10 @@ static inline void ask(struct interleave *il,
     step->begin_ns = asked->begin_ns;
     step->work_ns = asked->work_ns;
     step->bus_ns = asked->bus_ns;
+    if (asked->work_ns < il->least_work_ns)
+        il->least_work_ns = asked->work_ns;
+    if (kind <= STEP_PROGRAM && asked->bus_ns < il->least_bus_ns)
+        il->least_bus_ns = asked->bus_ns;
     step->controller_ns = (uint32_t)asked->controller_ns;
     if (kind == STEP_READ) {
         step->bytes = (uint32_t)asked->bytes;
@@ -420,6 +446,7 @@ static int allocate(struct interleave *il)
     il->gate = il->reading = NO_READS;
     il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
+    il->least_bus_ns = il->least_work_ns = UINT32_MAX;
     memset(il->room.draining, 0xff, sizeof(il->room.draining));
     return 0;
 }

@@ -106,11 +106,11 @@ static inline void ready(struct interleave *il, uint32_t at)
 static inline void ready_at(struct interleave *il, uint64_t ns, uint32_t at)
 {
     if (ns > il->now_ns)
-        expect(il, LANE_OTHER, ns, EVENT_READY, at);
+        expect(il, LANE_READY, ns, EVENT_READY, at);
     else if (agenda_is_over(&il->agenda, il->now_ns))
         ready(il, at);
     else
-        expect(il, LANE_NOW, il->now_ns, EVENT_READY, at);
+        expect(il, LANE_READY, il->now_ns, EVENT_READY, at);
 }
 
 /* ---- suspending ---------------------------------------------------------- */
@@ -393,7 +393,7 @@ static void send_burst(struct interleave *il, uint32_t at)
     bank->sending_count = count;
     bank->asking = true;
     if (ready_ns > il->now_ns)
-        expect(il, LANE_OTHER, ready_ns, EVENT_READY, at);
+        expect(il, LANE_READY, ready_ns, EVENT_READY, at);
     else
         ask_for_bus(il, at);
 }
@@ -559,7 +559,7 @@ static void program_next(struct interleave *il, uint32_t at)
     if (il->cache_program)
         expect(il, LANE_OTHER, il->now_ns + il->copy_ns, EVENT_COPIED, at);
     else
-        expect(il, LANE_NOW, il->now_ns, EVENT_COPIED, at);
+        expect(il, LANE_OTHER, il->now_ns, EVENT_COPIED, at);
 }
 
 static void program_transferred(struct interleave *il, uint32_t at)
@@ -573,6 +573,11 @@ static void program_transferred(struct interleave *il, uint32_t at)
     bank->sends =
         continues(il, queue, ++bank->sending, STEP_PROGRAM, step->job);
     bank->held_count++;
+    if (!il->cache_program && agenda_is_over(&il->agenda, il->now_ns)) {
+        release_bus(il, at);
+        copied(il, at); /* nothing else happens in between */
+        return;
+    }
     program_next(il, at);
     if (--bank->sending_count > 0) {
         transfer(il, at);

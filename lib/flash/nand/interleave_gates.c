@@ -83,7 +83,7 @@ static void wake_bank(struct interleave *il, uint32_t at, uint32_t gate)
         return;
     il->blocked[at] = false;
     if (!bank->wake_pending)
-        expect(il, LANE_NOW, il->now_ns, EVENT_WAKE, at);
+        expect(il, LANE_OTHER, il->now_ns, EVENT_WAKE, at);
     bank->wake_pending = true;
 }
 

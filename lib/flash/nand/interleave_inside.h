@@ -233,6 +233,8 @@ struct interleave {
     struct returned *returned;
     size_t returned_size, head, returned_count;
     size_t reserved_count; /* submitted and not yet returned */
+    /* No step takes less of the bus, or of a bank. */
+    uint64_t least_bus_ns, least_work_ns;
     uint64_t now_ns;
     int error;
 };
