@@ -14,7 +14,16 @@
 #include "cmd/flashemu/flashemu.h"
 
 static const char bench_drive[] = "bench-64g";
+/* Banks share the bus page by page, each request in a bank (Dirik). */
+static const char striped_drive[] =
+    "dirik-32g,mapping=page-striped,stripe_banks_count=1,contents=off,"
+    "queue_depth_count=64,cache_read=on,cache_program=on";
+/* Banks have queues; the same with a cache of flash before them, and with a
+ * part of the mapping table in memory. */
+static const char queue_drive[] =
+    "nvme-tlc,slc_blocks_count=0,slc_least_blocks_count=0";
 static const char today_drive[] = "nvme-tlc";
+static const char map_drive[] = "nvme-dramless";
 static const char log_drive[] = "bench-64g,mapping=log-block";
 
 enum {
@@ -69,14 +78,55 @@ static const struct workload workloads[] = {
      .request_bytes = SMALL_BYTES,
      .requests_count = 20000,
      .random = true},
-    {.name = "nvme-tlc: random 4 KiB reads",
+    {.name = "page-striped: random 4 KiB reads",
+     .drive = striped_drive,
+     .key = "page_striped_random_read_per_second",
+     .operation = FLASH_READ,
+     .request_bytes = SMALL_BYTES,
+     .requests_count = 500000,
+     .random = true},
+    {.name = "page-striped: random 4 KiB writes",
+     .drive = striped_drive,
+     .key = "page_striped_random_write_per_second",
+     .operation = FLASH_WRITE,
+     .request_bytes = SMALL_BYTES,
+     .requests_count = 500000,
+     .random = true},
+    {.name = "die queues: random 4 KiB reads",
+     .drive = queue_drive,
+     .operation = FLASH_READ,
+     .request_bytes = SMALL_BYTES,
+     .requests_count = 1000000,
+     .random = true},
+    {.name = "die queues: random 16 KiB writes",
+     .drive = queue_drive,
+     .operation = FLASH_WRITE,
+     .request_bytes = TODAY_BYTES,
+     .requests_count = 200000,
+     .before_count = 500000,
+     .random = true},
+    {.name = "mapping cache: random 4 KiB reads",
+     .drive = map_drive,
+     .key = "mapping_cache_random_read_per_second",
+     .operation = FLASH_READ,
+     .request_bytes = SMALL_BYTES,
+     .requests_count = 1000000,
+     .random = true},
+    {.name = "mapping cache: 16 KiB writes",
+     .drive = map_drive,
+     .operation = FLASH_WRITE,
+     .request_bytes = TODAY_BYTES,
+     .requests_count = 200000,
+     .before_count = 200000,
+     .random = true},
+    {.name = "SLC cache: random 4 KiB reads",
      .drive = today_drive,
      .key = "die_queue_random_read_per_second",
      .operation = FLASH_READ,
      .request_bytes = SMALL_BYTES,
      .requests_count = 1000000,
      .random = true},
-    {.name = "nvme-tlc: random 16 KiB writes",
+    {.name = "SLC cache: random 16 KiB writes",
      .drive = today_drive,
      .key = "die_queue_random_write_per_second",
      .operation = FLASH_WRITE,

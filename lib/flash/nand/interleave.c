@@ -72,8 +72,8 @@ static uint64_t sooner(const struct interleave *il, unsigned lane,
     return ns < than_ns && ns + least_ns < than_ns ? ns + least_ns : than_ns;
 }
 
-/* When a request may be complete at the soonest. What is begun last in an
- * instant has to be done, and what is sensed has to go over the bus. */
+/* When a request may be complete at the soonest. A step that may begin has all
+ * its work before it; a page that is sensed, the bus. */
 static uint64_t soonest_ns(const struct interleave *il)
 {
     uint64_t ns = sooner(il, LANE_BUS, 0, il->agenda.first_ns[LANE_LINK]);
