@@ -214,6 +214,41 @@ START_TEST(an_idle_drive_cleans_in_each_bank)
 }
 END_TEST
 
+/* The same drive with read priority: the read suspends the erase. */
+START_TEST(a_read_suspends_the_erase_of_its_bank)
+{
+    const uint64_t suspend_ns = 40000, idle_ns = 10000000;
+    struct bench bench =
+        bench_on(DRIVE "2,idle_free_blocks_count=1000,idle_after_ns=10ms,"
+                       "die_queue=read-first,suspend=erase,"
+                       "erase_suspend_ns=40us");
+
+    for (uint64_t page = 0; page < UINT64_C(4) * 64; page++)
+        bench_write(&bench, page * PAGE, PAGE);
+    bench_idle(&bench, idle_ns + 500000);
+    ck_assert_uint_eq(bench_read(&bench, UINT64_C(8) * BLOCK, PAGE),
+                      suspend_ns + SENSE + COPY + BUS + LINK);
+    ck_assert_uint_eq(bench_count(&bench).blocks_cleaned_idle_count, 2);
+    bench_close(&bench);
+}
+END_TEST
+
+/* What no page holds, and only what is asked for, crosses the link: 1000 bytes
+ * a microsecond, a page 2048 ns. */
+START_TEST(the_link_carries_what_is_asked_for)
+{
+    struct bench bench =
+        bench_on(DRIVE "1,interface_bytes_per_second=1GB,initial_state=fresh");
+
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), 2048);
+    bench_write(&bench, 0, PAGE);
+    ck_assert_uint_eq(bench_read(&bench, 0, 512), SENSE + COPY + BUS + 512);
+    ck_assert_uint_eq(bench_write(&bench, 0, 512),
+                      512 + SENSE + COPY + BUS + BUS + COPY + PROGRAM);
+    bench_close(&bench);
+}
+END_TEST
+
 START_TEST(a_bank_counts_the_times_between)
 {
     static const uint64_t pauses_ns[] = {5000000, 50000000, 500000000};
@@ -248,6 +283,8 @@ int main(void)
     tcase_add_test(pages, part_of_a_page_is_written_after_the_rest_is_read);
     tcase_add_loop_test(pages, cleaning_takes_what_it_copies, 0, 3);
     tcase_add_test(pages, an_idle_drive_cleans_in_each_bank);
+    tcase_add_test(pages, a_read_suspends_the_erase_of_its_bank);
+    tcase_add_test(pages, the_link_carries_what_is_asked_for);
     tcase_add_test(pages, a_bank_counts_the_times_between);
     suite_add_tcase(suite, pages);
     return suite_run(suite);

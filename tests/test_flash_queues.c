@@ -135,6 +135,67 @@ START_TEST(one_at_a_time_takes_what_it_takes_without_queues)
 }
 END_TEST
 
+/* How long the first write takes that waits for copies, and for how many. */
+static uint64_t copying_ns(uint64_t controller_ns, uint64_t *copies_count)
+{
+    struct drive drive = queue_drive(DIE_QUEUE_FIFO, SUSPEND_NOTHING);
+    struct random random;
+    uint64_t ns = 0;
+
+    drive.controller_copy_page_ns = controller_ns;
+    struct bench bench = bench_of(&drive);
+    random_seed(&random, 1);
+    while (bench_count(&bench).pages_copied_count == 0)
+        ns = bench_write(&bench, random_below(&random, 1000) * PAGE, PAGE);
+    *copies_count = bench_count(&bench).pages_copied_count;
+    bench_close(&bench);
+    return ns;
+}
+
+START_TEST(a_copy_waits_for_the_controller)
+{
+    const uint64_t controller_ns = 7000;
+    uint64_t without_count, with_count;
+    uint64_t without_ns = copying_ns(0, &without_count);
+    uint64_t with_ns = copying_ns(controller_ns, &with_count);
+
+    ck_assert_uint_gt(with_count, 0);
+    ck_assert_uint_eq(with_count, without_count);
+    ck_assert_uint_eq(with_ns, without_ns + with_count * controller_ns);
+}
+END_TEST
+
+/* The next page comes in while one is programmed; read priority or not. */
+START_TEST(cache_mode_hides_the_bus)
+{
+    const uint64_t copy_ns = 3000;
+    struct drive drive = queue_drive((uint64_t)_i, SUSPEND_NOTHING);
+
+    drive.cache_program = 1;
+    drive.cache_copy_ns = copy_ns;
+    struct bench bench = bench_of(&drive);
+    ck_assert_uint_eq(bench_write(&bench, 0, UINT64_C(4) * PAGE),
+                      LINK + BUS + 4 * (copy_ns + PROGRAM));
+    bench_close(&bench);
+}
+END_TEST
+
+/* Nobody waits for what is read ahead, and it is there when it is asked for. */
+START_TEST(what_is_read_ahead_is_there)
+{
+    struct drive drive = queue_drive((uint64_t)_i, SUSPEND_NOTHING);
+
+    drive.read_buffer_bytes = UINT64_C(64) * PAGE;
+    drive.read_ahead_bytes = UINT64_C(4) * PAGE;
+    struct bench bench = bench_of(&drive);
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), READ);
+    ck_assert_uint_eq(bench_read(&bench, PAGE, PAGE), READ);
+    bench_idle(&bench, 10000000);
+    ck_assert_uint_eq(bench_read(&bench, UINT64_C(2) * PAGE, PAGE), LINK);
+    bench_close(&bench);
+}
+END_TEST
+
 /* A drive whose bank has just begun to erase a block of which nothing was
  * valid: page 0 and those behind it are written over in order until then. */
 static struct lane erasing(const struct drive *drive)
@@ -382,6 +443,11 @@ int main(void)
 {
     Suite *suite = suite_create("flash_queues");
     TCase *queues = tcase_create("queues");
+    tcase_add_test(queues, a_copy_waits_for_the_controller);
+    tcase_add_loop_test(queues, cache_mode_hides_the_bus, DIE_QUEUE_FIFO,
+                        DIE_QUEUE_READ_FIRST + 1);
+    tcase_add_loop_test(queues, what_is_read_ahead_is_there, DIE_QUEUE_FIFO,
+                        DIE_QUEUE_READ_FIRST + 1);
     tcase_add_loop_test(queues,
                         one_at_a_time_takes_what_it_takes_without_queues, 0, 8);
     tcase_add_test(queues, a_suspended_erase_delays_a_read_by_the_suspend_time);
