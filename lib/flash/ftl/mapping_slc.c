@@ -153,6 +153,11 @@ static uint64_t fold(struct slc_mapping *map, uint64_t begin_ns)
     array_begin_chore(array);
     for (uint32_t slot = first; slot < first + map->units.by; slot++) {
         uint32_t unit = table_get(&map->unit_of_slot, slot);
+        if (unit != NOWHERE)
+            expect(&map->base, unit);
+    }
+    for (uint32_t slot = first; slot < first + map->units.by; slot++) {
+        uint32_t unit = table_get(&map->unit_of_slot, slot);
         if (unit == NOWHERE || table_get(&map->slot_of_unit, unit) != slot)
             continue;
         uint64_t one = fold_unit(map, unit, from_ns);

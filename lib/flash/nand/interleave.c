@@ -73,15 +73,19 @@ static uint64_t sooner(const struct interleave *il, unsigned lane,
 }
 
 /* When a request may be complete at the soonest. A step that may begin has all
- * its work before it; a page that is sensed, the bus. */
+ * its work before it; a page that is sensed, the bus. Where no step is a
+ * request's own, all have to be programmed before something has room. */
 static uint64_t soonest_ns(const struct interleave *il)
 {
-    uint64_t ns = sooner(il, LANE_BUS, 0, il->agenda.first_ns[LANE_LINK]);
+    const bool own = il->own_steps_count > 0 || il->flush != NONE;
+    const uint64_t bus_ns = own ? il->least_bus_ns : il->least_work_ns;
+    uint64_t ns = il->agenda.first_ns[LANE_LINK];
 
     for (unsigned lane = LANE_OTHER; lane < AGENDA_LANES; lane++)
         ns = sooner(il, lane, 0, ns);
     for (unsigned lane = LANE_READY; lane < LANE_OTHER; lane++)
-        ns = sooner(il, lane, il->least_bus_ns, ns);
+        ns = sooner(il, lane, bus_ns, ns);
+    ns = sooner(il, LANE_BUS, own ? 0 : il->least_work_ns, ns);
     return sooner(il, LANE_LAST, il->least_work_ns, ns);
 }
 
@@ -214,9 +218,12 @@ static inline struct step *take_in(struct interleave *il, struct queue *queue,
             return NULL;
         }
     struct step *step = step_at(queue, queue->tail++);
+    /* The queue's next is soon wanted. */
+    __builtin_prefetch(step_at(queue, queue->tail), 1);
     step->kind = (uint8_t)kind;
     step->job = il->open;
     job->steps_left_count++;
+    il->own_steps_count += !job->chore;
     job->erases_left_count += kind == STEP_ERASE;
     return step;
 }

@@ -353,8 +353,11 @@ static inline bool finish_step(struct interleave *il, uint32_t at)
         /* Where there are many they lie far from the processor. */
         __builtin_prefetch(step_at(queue, queue->head + 2));
         gate_watch(il, at, step_at(queue, queue->head));
+    } else {
+        queue->head = queue->tail = 0; /* its first places are near */
     }
     job->steps_left_count--;
+    il->own_steps_count -= !job->chore;
     open_gates(il, step);
     if (continues(il, queue, queue->head, kind, job_number))
         return true;

@@ -233,8 +233,9 @@ struct interleave {
     struct returned *returned;
     size_t returned_size, head, returned_count;
     size_t reserved_count; /* submitted and not yet returned */
-    /* No step takes less of the bus, or of a bank. */
-    uint64_t least_bus_ns, least_work_ns;
+    /* No step takes less of the bus, or of a bank. Requests have so many that
+     * are not done. */
+    uint64_t least_bus_ns, least_work_ns, own_steps_count;
     uint64_t now_ns;
     int error;
 };
