@@ -131,7 +131,7 @@ START_TEST(an_interrupted_survey_goes_on)
     ck_assert_uint_gt(cut.settled_count, 500);
     ck_assert_uint_lt(cut.settled_count, stops[_i]);
 
-    /* What was not settled is gone, and only that is measured again. */
+    /* Rows that were not settled are gone, and only they are measured again. */
     cut.run.rows.count = cut.settled_count;
     struct csv_rows before = cut.run.rows;
     before.items = malloc(before.count * sizeof(*before.items));

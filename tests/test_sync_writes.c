@@ -25,7 +25,7 @@ static const char *const drives[] = {"sim:nvme-p4510",    "sim:sata-pm883",
                                      "sim:nvme-dramless", "sim:card-evo-plus",
                                      "sim:stick-dt-max"};
 
-/* A part of what was found is enough for a rate that wanders. */
+/* A rate wanders by so much. */
 static const double near_share = 0.2;
 
 START_TEST(it_is_what_the_file_states)
