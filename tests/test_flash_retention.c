@@ -53,6 +53,25 @@ START_TEST(what_is_there_at_the_start_has_an_age)
 }
 END_TEST
 
+/* Pages that cleaning moved are young, in a page-striped drive too. */
+START_TEST(what_is_moved_is_young)
+{
+    struct bench bench =
+        bench_on(DRIVE "mapping=page-striped,stripe_banks_count=1,"
+                       "retention_ns=10s,initial_age_ns=0");
+    uint64_t fresh_ns = page_ns(&bench, 1), young = 0, page = 0;
+
+    bench_idle(&bench, UINT64_C(10000000000));
+    for (; bench_count(&bench).pages_copied_count < 50; page += 2)
+        bench_write(&bench, page * PAGE, PAGE);
+    bench_idle(&bench, 1000000000);
+    for (page = 1; page < 64 * BENCH_MIB / PAGE; page += 2)
+        young += page_ns(&bench, page) == fresh_ns;
+    ck_assert_uint_eq(young, bench_count(&bench).pages_copied_count);
+    bench_close(&bench);
+}
+END_TEST
+
 /* A sweep shows regions of blocks: each slow in all of its pages or in none, as
  * many as the share says. */
 START_TEST(weak_blocks_are_slow_regions)
@@ -84,6 +103,7 @@ int main(void)
     TCase *retries = tcase_create("retries");
     tcase_add_test(retries, old_data_takes_longer_until_it_is_written_again);
     tcase_add_test(retries, what_is_there_at_the_start_has_an_age);
+    tcase_add_test(retries, what_is_moved_is_young);
     tcase_add_test(retries, weak_blocks_are_slow_regions);
     suite_add_tcase(suite, retries);
     return suite_run(suite);

@@ -63,7 +63,8 @@ static uint64_t copy_run(struct page_mapping *map, uint32_t count,
     if (count == 0)
         return begin_ns;
     if (map->imposed_pages_count != PAGE_NOWHERE) {
-        array_note_moves(map->base.array, map->moves, count, to_block);
+        array_note_moves(map->base.array, map->moves, count, to_block,
+                         begin_ns);
         return begin_ns;
     }
     return array_copy(map->base.array, map->moves, count, to_block,

@@ -135,7 +135,7 @@ static uint64_t move_units(struct striped_mapping *map, uint32_t at,
             if (ns == 0)
                 sense_ns = array_sense_ns(array, from, map->moves[0].from_page,
                                           begin_ns);
-            array_note_moves(array, map->moves, pages, to);
+            array_note_moves(array, map->moves, pages, to, begin_ns);
             ns += array->program_ns[first / array->stripe_banks_count] +
                   array->cache_copy_ns;
         }

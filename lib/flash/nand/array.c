@@ -7,16 +7,6 @@
 #include "lib/flash/nand/array_inside.h"
 #include "lib/flash/nand/interleave.h"
 
-uint32_t array_group(const struct array *array, uint32_t block)
-{
-    return remainder_of(block, array->groups);
-}
-
-uint32_t array_bank(const struct array *array, uint32_t block, uint32_t page)
-{
-    return spot_of(array, block, page).bank;
-}
-
 uint64_t array_sense_ns(const struct array *array, uint32_t block,
                         uint32_t page, uint64_t at_ns)
 {
@@ -461,7 +451,7 @@ uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
                            struct array_arrival *arrival)
 {
     uint32_t stripe = array->stripe_banks_count;
-    uint32_t first = array_group(array, block) * stripe;
+    uint32_t first = remainder_of(block, array->groups) * stripe;
     uint32_t column = remainder_of(page, array->stripe);
     uint32_t position = quotient(page, array->stripe);
     struct program_run run = {.controller_ns =
@@ -514,7 +504,8 @@ uint64_t array_delay(struct array *array, uint64_t ns, uint64_t begin_ns)
 
 uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
 {
-    uint32_t first = array_group(array, block) * array->stripe_banks_count;
+    uint32_t first =
+        remainder_of(block, array->groups) * array->stripe_banks_count;
     uint64_t done = begin_ns;
 
     assert(block < array_all_blocks(array));

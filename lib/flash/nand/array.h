@@ -148,12 +148,6 @@ void array_replace(struct array *array, uint32_t block, uint32_t other);
 void array_begin_chore(struct array *array);
 void array_end_chore(struct array *array);
 
-/* Which group of banks a clustered block lies in. */
-uint32_t array_group(const struct array *array, uint32_t block);
-
-/* In which bank a page of it lies. */
-uint32_t array_bank(const struct array *array, uint32_t block, uint32_t page);
-
 /* What it takes to sense a page at a time: which bit of its cells it is counts,
  * and whether the block is weak or its data old. */
 uint64_t array_sense_ns(const struct array *array, uint32_t block,
@@ -240,7 +234,7 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
 
 /* Moves pages in the books only. */
 void array_note_moves(struct array *array, const struct array_move moves[],
-                      uint32_t count, uint32_t to_block);
+                      uint32_t count, uint32_t to_block, uint64_t begin_ns);
 
 /* Keeps the banks of a block busy as `pages_count` copies inside them would. */
 uint64_t array_burden(struct array *array, uint32_t block, uint32_t pages_count,

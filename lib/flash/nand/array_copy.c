@@ -248,10 +248,11 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
 }
 
 void array_note_moves(struct array *array, const struct array_move moves[],
-                      uint32_t count, uint32_t to_block)
+                      uint32_t count, uint32_t to_block, uint64_t begin_ns)
 {
     for (uint32_t i = 0; i < count; i++) {
         carry_zero_parts(array, &moves[i], to_block);
+        note_begun(array, to_block, begin_ns);
         array_note_program(array, to_block, moves[i].to_page);
     }
     array->statistics->pages_copied_count += count;
