@@ -59,7 +59,7 @@
  *   fua_time           such a write with FUA; if they are one number
  *   sync_write_*       writes of 4 KiB in order, each with its flush, or with
  *                      FUA and 16 at a time, with the drive's noise; no rate
- *                      where quarters differ by a third
+ *                      where quarters differ by a factor of two
  *   *_cost_4k, request_overhead
  *                      the line through requests of six sizes as
  *                      method/line.h has it, if it is one (each time within 8

@@ -11,7 +11,7 @@ static const uint64_t log_bytes = 64 * MIB, write_bytes = 4 * KIB;
 /* As long as a probe looks. */
 static const uint64_t flushed_ns = 20000000000, writers_ns = 5000000000;
 /* Quarters that differ by more have no one rate. */
-static const double part_most = 1.3;
+static const double part_most = 2;
 
 static uint64_t place_of(const struct bench *bench, size_t i)
 {
