@@ -199,8 +199,11 @@ enum probe_next survey_next(void *state, struct step *step)
 static enum survey_state state_of(const struct survey *survey,
                                   const struct sample *sample)
 {
+    /* Another error is the device's, or the host's: it says nothing of a place. */
     if (sample->error)
-        return SURVEY_FAILED;
+        return sample_is_of_place(sample->operation, sample->error)
+                   ? SURVEY_FAILED
+                   : SURVEY_UNSEEN;
     switch (sample->returned) {
     case RETURNED_SAME:
         return survey->writes ? SURVEY_KEPT : SURVEY_ZEROS;
@@ -319,7 +322,7 @@ static int feed_piece(struct survey *survey, const struct sample *sample)
 
     if (survey->pass == PASS_WRITE) {
         survey->write_ns[at] = ns;
-        if (sample->error)
+        if (sample_is_of_place(OPERATION_WRITE, sample->error))
             survey->states[at] = SURVEY_FAILED;
     } else {
         survey->read_ns[at] = ns;

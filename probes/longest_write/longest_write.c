@@ -38,8 +38,10 @@ static const double usual_ns = 30e9;
 /* How fast it can, where nothing else has said so: by these writes. */
 static const uint64_t try_bytes = 32 * MIB;
 static const double rate_share = 0.5;
-/* A drive that falls behind by more than this part of all cannot keep up. */
+/* A drive that was never ahead in this last part of the time cannot keep up;
+ * and so few writes say nothing. */
 static const double behind_most = 0.25;
+enum { WRITES_LEAST = 64 };
 /* It is the longest of those that were seen. */
 static const double longest_confidence = 0.9;
 
@@ -49,6 +51,7 @@ struct state {
     double rate; /* bytes a second; 0: it is not known yet */
     double longest_ns, most_ns, behind_bytes, last_behind_bytes;
     uint64_t begin_ns, now_ns; /* of what comes; when the last row ended */
+    uint64_t ahead_ns;         /* when the drive last had nothing to write */
     uint64_t count, tried_bytes;
     bool began, measures, failed;
 };
@@ -159,6 +162,8 @@ static enum probe_next next(void *data, struct step *step)
         (double)(state->now_ns - state->begin_ns) > state->most_ns)
         return PROBE_DONE;
     const double early_ns = due_ns(state) - (double)state->now_ns;
+    if (due_ns(state) - (double)state->begin_ns > state->most_ns)
+        return PROBE_DONE;
     *step = early_ns >= 1 ? named((struct step){.operation = OPERATION_IDLE,
                                                 .idle_ns = (uint64_t)early_ns},
                                   "paced")
@@ -182,7 +187,7 @@ static void begin(struct state *state, uint64_t now_ns)
                       (double)larger_of(1, now_ns - state->begin_ns);
     state->piece_bytes = piece_of(&state->setting, state->rate);
     state->began = true;
-    state->begin_ns = now_ns;
+    state->begin_ns = state->ahead_ns = now_ns;
 }
 
 static void take_write(struct state *state, const struct sample *sample)
@@ -206,6 +211,8 @@ static int feed(void *data, const struct sample *sample)
     if (!state->began && state->tried_bytes == 0)
         state->begin_ns = sample->submit_ns;
     state->now_ns = sample->complete_ns;
+    if (sample->operation == OPERATION_IDLE)
+        state->ahead_ns = sample->complete_ns;
     if (state->began && sample->operation == OPERATION_WRITE)
         take_write(state, sample);
     if (sample->operation == OPERATION_WRITE)
@@ -237,16 +244,25 @@ static void conclude(void *data, struct findings *findings)
     }
     format_quantity((uint64_t)state->rate, "bytes_per_second", rate,
                     sizeof(rate));
+    if (state->count < WRITES_LEAST) {
+        finding_why(longest, "at %s only %llu writes came: too few", rate,
+                    (unsigned long long)state->count);
+        finding_why(buffer, "at %s only %llu writes came: too few", rate,
+                    (unsigned long long)state->count);
+        return;
+    }
     format_bytes(all_bytes, all, sizeof(all));
     finding_found(longest, value_integer((uint64_t)state->longest_ns),
                   longest_confidence);
     finding_why(longest,
                 "the longest of %llu sequential writes, %s in %.3g s at %s",
                 (unsigned long long)state->count, all, seconds, rate);
-    if (state->last_behind_bytes > behind_most * (double)all_bytes) {
+    if ((double)(state->now_ns - state->ahead_ns) >
+        behind_most * (double)(state->now_ns - state->begin_ns)) {
         finding_why(
             buffer,
-            "the drive cannot keep up with %s: after %.3g s it was %s "
+            "the drive cannot keep up with %s by single writes: after %.3g s "
+            "it was %s "
             "behind, so no buffer is large enough",
             rate, seconds,
             format_bytes((uint64_t)state->last_behind_bytes, all, sizeof(all)));

@@ -371,9 +371,10 @@ static int do_run(struct run *run, const char *spec)
     run_make_twin(run, error);
     compare_known(run);
     say_how_it_ended(run, error);
-    const enum invocation_demand demand = !settings->strict ? DEMAND_NONE
-                                          : run->every      ? DEMAND_EVERY
-                                                            : DEMAND_TRIED;
+    const enum invocation_demand demand = !settings->strict && !takes_all(run)
+                                              ? DEMAND_NONE
+                                          : run->every ? DEMAND_EVERY
+                                                       : DEMAND_TRIED;
     int status = invocation_status(error, &run->why,
                                    invocation->report.findings, demand);
     status = write_pages(run, error, status);
@@ -417,6 +418,12 @@ static int run_probes(const struct options_given *given, const char *names,
     int error = invocation_begin(&run.invocation, given, &run.why);
 
     run.invocation.settings.read_only |= read_only;
+    if (!error && given->command->bit == COMMAND_VERIFY &&
+        run.invocation.settings.read_only)
+        error =
+            fault_set(&run.why, FAULT_USAGE, -EINVAL,
+                      "verify overwrites the whole drive, which --read-only "
+                      "forbids; scan only reads");
     if (!error && run.invocation.settings.resume)
         error = resume_read(&run);
     else if (!error)

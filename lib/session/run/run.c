@@ -428,6 +428,12 @@ static bool is_of_one_probe(int error)
     return error == -EDQUOT || error == -ECONNRESET;
 }
 
+/* A place that failed another probe is what a survey looks for. */
+static bool finds_bad_places(const struct probe *probe, int error)
+{
+    return probe->surveys && sample_is_of_place(OPERATION_READ, error);
+}
+
 /* Another drive of the same kind stands in its place: nothing was written to
  * that one. */
 static void forget_drive(struct session *session)
@@ -461,7 +467,8 @@ int session_run(struct session *session, const struct probe *const probes[],
         plan_pass(&session->plan, probes[i]);
     }
     for (size_t i = session->turns_before_count; probes[i]; i++) {
-        const bool ended = error && !is_of_one_probe(error);
+        const bool ended = error && !is_of_one_probe(error) &&
+                           !finds_bad_places(probes[i], error);
         struct fault own = {FAULT_NONE, ""};
         session->turn = i;
         int own_error = take_turn(session, probes[i], ended, &own);
