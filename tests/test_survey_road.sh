@@ -68,6 +68,16 @@ ends 9 "verify tells a fake" "$ssdprobe" verify --quiet \
     sim:sd-card,capacity_bytes=1GiB,real_capacity_bytes=256MiB --output-dir=fake
 check "with its places" grep -q '768 MiB at byte 0' fake/report.txt
 check "and its figure" test -s fake/figures/verify.svg
+ends 9 "verify goes on where capacity failed" "$ssdprobe" verify --quiet \
+    sim:sd-card,capacity_bytes=256MiB,real_capacity_bytes=64MiB,fake_capacity=errors \
+    --output-dir=errors
+check "with all places" grep -q '192 MiB at byte 67108864' errors/report.txt
+ends 4 "a drive that vanishes ends it" "$ssdprobe" scan --quiet \
+    sim:sd-card,capacity_bytes=256MiB,vanish_at_ns=5s --output-dir=gone
+check "and has no bad place" grep -q 'nothing bad was seen so far' gone/report.txt
+ends 1 "verify has to write" "$ssdprobe" verify --read-only sim:sd-card
+ends 5 "and says where it has no answer" "$ssdprobe" verify --quiet \
+    sim:sd-card,capacity_bytes=256MiB --time-limit=2
 ends 9 "scan tells what cannot be read" "$ssdprobe" scan --quiet \
     sim:sd-card,bad_place=fails,bad_offset_bytes=1MiB,bad_length_bytes=4KiB \
     --output-dir=fails

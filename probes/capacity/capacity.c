@@ -645,8 +645,16 @@ static void conclude_drops(struct state *state, const struct seen *seen,
                            struct findings *findings)
 {
     uint64_t low_bytes, high_bytes;
-    const bool exact = bisect(state, seen, &low_bytes, &high_bytes);
 
+    /* No counterfeit lacks the last place only. */
+    if (seen->lost_count == 1) {
+        study_say_open(&probe_capacity, findings,
+                       "only the last mark is lost: that place is bad, or the "
+                       "drive is a little smaller than it says; 'ssdprobe "
+                       "verify' tells which");
+        return;
+    }
+    const bool exact = bisect(state, seen, &low_bytes, &high_bytes);
     if (exact && high_bytes == state->study.setting.region_offset_bytes) {
         if (high_bytes == 0)
             say_keeps_nothing(findings);
