@@ -71,7 +71,7 @@ check "and its figure" test -s fake/figures/verify.svg
 ends 9 "verify goes on where capacity failed" "$ssdprobe" verify --quiet \
     sim:sd-card,capacity_bytes=256MiB,real_capacity_bytes=64MiB,fake_capacity=errors \
     --output-dir=errors
-check "with all places" grep -q '192 MiB at byte 67108864' errors/report.txt
+check "with all places" grep -q '192 MiB of 256 MiB do not give back' errors/report.txt
 ends 4 "a drive that vanishes ends it" "$ssdprobe" scan --quiet \
     sim:sd-card,capacity_bytes=256MiB,vanish_at_ns=5s --output-dir=gone
 check "and has no bad place" grep -q 'nothing bad was seen so far' gone/report.txt
