@@ -199,7 +199,7 @@ enum probe_next survey_next(void *state, struct step *step)
 static enum survey_state state_of(const struct survey *survey,
                                   const struct sample *sample)
 {
-    /* Another error is the device's, or the host's: it says nothing of a place. */
+    /* Any other error says nothing of the place. */
     if (sample->error)
         return sample_is_of_place(sample->operation, sample->error)
                    ? SURVEY_FAILED
