@@ -371,7 +371,9 @@ static int do_run(struct run *run, const char *spec)
     run_make_twin(run, error);
     compare_known(run);
     say_how_it_ended(run, error);
-    const enum invocation_demand demand = !settings->strict && !takes_all(run)
+    const bool asked =
+        invocation->given->command->bit & (COMMAND_SCAN | COMMAND_VERIFY);
+    const enum invocation_demand demand = !settings->strict && !asked
                                               ? DEMAND_NONE
                                           : run->every ? DEMAND_EVERY
                                                        : DEMAND_TRIED;

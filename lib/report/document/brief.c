@@ -324,6 +324,43 @@ static void put_surveyed(const struct contents *contents,
     document->place = PLACE_ALL;
 }
 
+/* Has it lines of its own? */
+static bool is_surveyed(const struct findings *findings)
+{
+    return findings_get(findings, "bad_places") != NULL;
+}
+
+/* "TRIM time 1.2 ms": what a run of few probes found and neither sentences nor
+ * rates have. */
+static void put_found(const struct contents *contents,
+                      struct document *document)
+{
+    const struct findings *findings = contents->report->findings;
+    char text[2 * OPEN_BYTES] = "", amount[64];
+    size_t used = 0;
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        const char *label = parameter_label(finding->parameter);
+        if (finding->verdict != VERDICT_FOUND || finding_assumed(finding))
+            continue;
+        report_amount(&finding->value, report_unit(finding),
+                      contents->plain_bytes, amount, sizeof(amount));
+        if (!amount[0])
+            report_interval(finding, contents->plain_bytes, amount,
+                            sizeof(amount));
+        if (used + strlen(label) + strlen(amount) + 4 > sizeof(text))
+            break;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s",
+                                 used ? ", " : "", label, amount);
+    }
+    if (!used)
+        return;
+    document->place = PLACE_BRIEF;
+    document_named(document, PART_ITEM, "Found", text);
+    document->place = PLACE_ALL;
+}
+
 /* "ssdprobe-MODEL-TIME/report.html" */
 static void put_kept(const struct contents *contents, struct document *document)
 {
@@ -371,6 +408,9 @@ void contents_brief(const struct contents *contents, struct document *document)
                         .part = document_add(document, PART_TABLE, LOOK_PLAIN,
                                              "Latency and throughput")};
     put_rates(&rows);
+    if (count <= 1 && !bad && rows.part->table.rows_count == 0 &&
+        !is_surveyed(report->findings))
+        put_found(contents, document);
     put_surveyed(contents, document);
     document->place = PLACE_BRIEF | PLACE_PAGE;
     put_advice(contents, document, bad);
