@@ -19,7 +19,8 @@ whole(phase) = sprintf("%s | awk '{ i = int(($1 - %.9g)/%.9g); b[i] += $2; t[i] 
 bad = sprintf("awk -F, '$3==\"%s\" && $4==\"read\" && ($13!=0 || (\"%s\"==\"verify\" && ($16==\"zeros\" || $16==\"other\"))) { print $8/1048576 }' %s", probe, probe, samples)
 stats "< ".whole("read") using 2 nooutput
 top = STATS_max
-if (any(rows("write"))) { stats "< ".whole("write") using 2 nooutput; top = top > STATS_max ? top : STATS_max }
+has_writes = any(rows("write"))
+if (has_writes) { stats "< ".whole("write") using 2 nooutput; top = top > STATS_max ? top : STATS_max }
 eval titled(probe eq "verify" ? headline("Bad places", "bad_places") : headline("Slow places", "slow_places_share"), "each 256th of the region, over its place")
 set yrange [0:top*1.15]
 set ytics nice(top/5)
@@ -31,9 +32,12 @@ bars = ascii ? "with impulses lc rgb 'black'" : sprintf("with impulses lw 1.2 lc
 at(i) = (begin + (i + 0.5)*(end - begin)/parts)/unit
 # Marks nearer to each other than they are wide are one.
 column = (end - begin)/unit/250.
+row = top/120.
+single = sprintf("%s | awk '{ print int($1/%.9g)*%.9g, int($2/$3/%.9g)*%.9g }'", rows("read"), unit*column, column, row, row)
 marks = sprintf("%s | awk '{ i = int($1/%.9g); if (!(i in seen)) print i*%.9g; seen[i] }'", bad, unit*column, column)
-plot "< ".whole("read") using (at($1)):2 @first_line title "reads", \
-     for [k=1:any(rows("write"))] "< ".whole("write") using (at($1)):2 @second_line title "writes", \
-     for [k=1:any(bad)] "< ".marks using 1:(top*1.1) @bars title "bad place"
+drawn = "plot '< '.single.once_linear using 1:2 @third title 'one read', '< '.whole('read') using (at($1)):2 @first_line title 'reads'"
+if (has_writes) { drawn = drawn.", '< '.whole('write') using (at($1)):2 @second_line title 'writes'" }
+if (any(bad)) { drawn = drawn.", '< '.marks using 1:(top*1.1) @bars title 'bad place'" }
+eval drawn
 set output
 set terminal pop

@@ -132,9 +132,10 @@ static void name(struct step *step, const char *phase, uint64_t round)
 
 static void settle(const struct survey *survey, struct step *step)
 {
-    *step = survey->writes ? (struct step){.operation = OPERATION_FLUSH}
-                           : (struct step){.operation = OPERATION_IDLE,
-                                           .idle_ns = settle_ns};
+    *step = (struct step){.operation = OPERATION_FLUSH};
+    if (!survey->writes)
+        *step =
+            (struct step){.operation = OPERATION_IDLE, .idle_ns = settle_ns};
     name(step, "settle", survey->at);
     step->label.cell[0] = '\0';
 }

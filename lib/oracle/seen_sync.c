@@ -70,11 +70,12 @@ static size_t commit(struct bench *bench, uint32_t depth, bool flushed,
                     requests[each * count].submit_ns;
         count++;
     }
-    for (size_t part = 0; part < PARTS; part++)
-        parts_ns[part] =
-            (double)(requests[each * ((part + 1) * count / PARTS) - 1]
-                         .complete_ns -
-                     requests[each * (part * count / PARTS)].submit_ns);
+    for (size_t part = 0; part < PARTS; part++) {
+        const size_t from = part * count / PARTS;
+        const size_t to = (part + 1) * count / PARTS;
+        parts_ns[part] = (double)(requests[each * to - 1].complete_ns -
+                                  requests[each * from].submit_ns);
+    }
     return count;
 }
 
