@@ -73,7 +73,7 @@ check "the document tells what it is" valid out.json \
 check "no page, block, log, buffer or group is found in it" valid out.json \
     "len(found) > 15" "all(f['verdict'] != 'found' for p, f in found.items()
         if p.split('_')[0] not in ('random', 'sequential', 'request', 'read',
-            'write', 'flush', 'sustained') or p in ('read_buffer', 'write_buffer',
+            'write', 'flush', 'sustained', 'sync', 'longest', 'logger') or p in ('read_buffer', 'write_buffer',
             'read_modify_write'))"
 # 8.33 ms a turn; a random read waits for half of one, and seeks for 9 ms.
 check "its turn and its seek show" valid out.json \
