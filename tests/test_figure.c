@@ -59,10 +59,12 @@ START_TEST(each_figure_of_two_runs_shows_a_probe)
         while (probes_all[i] && strcmp(probes_all[i]->name,
                                        figure_probe(figure_compared[count])))
             i++;
-        ck_assert_msg(probes_all[i], "%s shows no probe",
-                      figure_compared[count]);
+        /* What other tools measured has rows of no probe. */
+        ck_assert_msg(probes_all[i] ||
+                          strcmp(figure_compared[count], "matrix") == 0,
+                      "%s shows no probe", figure_compared[count]);
     }
-    ck_assert_uint_le(count, 6);
+    ck_assert_uint_le(count, 7);
 }
 END_TEST
 
