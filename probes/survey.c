@@ -210,7 +210,8 @@ static enum survey_state state_of(const struct survey *survey,
         return survey->writes ? SURVEY_KEPT : SURVEY_ZEROS;
     case RETURNED_ZEROS:
         return SURVEY_ZEROS;
-    case RETURNED_UNSEEN:
+    case RETURNED_UNSEEN: /* a dry run compares nothing */
+        return SURVEY_KEPT;
     case RETURNED_OTHER:
         break;
     }
@@ -406,8 +407,7 @@ static const struct survey_look *looks_at(const struct survey *survey,
            survey->looks[*next].offset_bytes < begin)
         (*next)++;
     return *next < survey->looks_count &&
-                   survey->looks[*next].offset_bytes == begin &&
-                   survey->looks[*next].state != SURVEY_UNSEEN
+                   survey->looks[*next].offset_bytes == begin
                ? &survey->looks[*next]
                : NULL;
 }
@@ -430,7 +430,9 @@ void survey_bad(const struct survey *survey, struct survey_bad *bad)
             const uint64_t length =
                 look ? look->length_bytes : piece_end - here;
             const enum survey_state state =
-                look ? look->state : (enum survey_state)survey->states[at];
+                look && look->state != SURVEY_UNSEEN
+                    ? look->state
+                    : (enum survey_state)survey->states[at];
             if (is_bad(survey, state)) {
                 if (here != end) {
                     close_run(bad, begin, end);

@@ -61,6 +61,9 @@ int survey_start(const struct setting *setting, bool writes,
 enum probe_next survey_next(void *state, struct step *step);
 int survey_feed(void *state, const struct sample *sample);
 void survey_finish(void *state); /* accepts NULL */
+#define SURVEY_PROBE(plan_, start_, conclude_)                                 \
+    .surveys = true, .plan = (plan_), .start = (start_), .next = survey_next,  \
+    .feed = survey_feed, .conclude = (conclude_), .finish = survey_finish
 /* What one costs. */
 void survey_plan(const struct setting *setting, bool writes,
                  struct probe_plan *plan);

@@ -196,7 +196,7 @@ START_TEST(test_what_the_plugin_is_asked)
 }
 END_TEST
 
-/* A drive that knows FUA is told, in each part, and not flushed behind. */
+/* A drive with FUA gets the flag with each part, and no flush behind it. */
 START_TEST(test_fua_of_its_own)
 {
     char text[1024], spec[SCRATCH_MAX + 64];
@@ -277,7 +277,7 @@ START_TEST(test_settings_in_a_file)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         FILE *file = fopen(path, "we");
         ck_assert_ptr_nonnull(file);
-        fputs("# a comment, and a time of many digits\n", file);
+        fputs("# a comment, then a time with many digits\n", file);
         for (int line = 0; line < 100; line++)
             fprintf(file, "limit=%05000d\n", 8192);
         fprintf(file, "%s\n", cases[i].line);

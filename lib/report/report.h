@@ -122,6 +122,7 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
 bool report_is_likely(const struct finding *finding);
 /* How that is said: "" from report_sure on, "probably" from 90 %, "perhaps". */
 const char *report_likely(double confidence);
+bool report_is_probable(double confidence);
 
 /* "found", and so on; "probably" and "probably absent" below report_sure
  * (summary.h), "assumed" where the user gave the value. */

@@ -95,11 +95,16 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
 /* One in ten such statements is wrong. */
 static const double probably_least = 0.9;
 
+bool report_is_probable(double confidence)
+{
+    return confidence >= probably_least;
+}
+
 const char *report_likely(double confidence)
 {
-    return confidence >= report_sure      ? ""
-           : confidence >= probably_least ? "probably"
-                                          : "perhaps";
+    return confidence >= report_sure        ? ""
+           : report_is_probable(confidence) ? "probably"
+                                            : "perhaps";
 }
 
 bool report_is_likely(const struct finding *finding)
@@ -114,8 +119,8 @@ const char *report_verdict(const struct finding *finding)
     if (finding_assumed(finding))
         return "assumed";
     if (report_is_likely(finding) && finding->verdict == VERDICT_ABSENT)
-        return finding->confidence < probably_least ? "perhaps absent"
-                                                    : "probably absent";
+        return report_is_probable(finding->confidence) ? "probably absent"
+                                                       : "perhaps absent";
     if (report_is_likely(finding)) /* 75 % is not said as 99.9 % is */
         return report_likely(finding->confidence);
     return verdict_name(finding->verdict);

@@ -60,11 +60,10 @@ static bool is_sure(const struct finding *finding)
 /* Before what is stated: "", "probably ", "perhaps ". */
 static const char *probably(const struct finding *finding)
 {
-    const char *word = report_likely(finding->confidence);
+    static const char *const words[] = {"probably ", "perhaps "};
 
-    return is_sure(finding)               ? ""
-           : strcmp(word, "perhaps") == 0 ? "perhaps "
-                                          : "probably ";
+    return is_sure(finding) ? ""
+                            : words[!report_is_probable(finding->confidence)];
 }
 
 /* " (75 %)" of what is not sure; whole percents, rounded down. */

@@ -53,7 +53,7 @@ struct state {
     uint64_t begin_ns, now_ns; /* of what comes; when the last row ended */
     uint64_t ahead_ns;         /* when the drive last had nothing to write */
     uint64_t count, tried_bytes;
-    bool began, measures, failed;
+    bool began, failed;
 };
 
 /* A power of two from the least on; `rate` 0: the least. */
@@ -120,7 +120,6 @@ static int start(const struct setting *setting, const struct findings *known,
                          : usual_ns;
     state->setting = *setting;
     state->rate = known_rate(setting, known);
-    state->measures = state->rate <= 0;
     state->piece_bytes = piece_of(setting, state->rate);
     return 0;
 }
@@ -154,7 +153,7 @@ static enum probe_next next(void *data, struct step *step)
         return PROBE_DONE;
     if (!state->began) {
         *step = named(flush, "begin");
-        if (state->measures && state->tried_bytes < try_bytes)
+        if (state->rate <= 0 && state->tried_bytes < try_bytes)
             *step = named(write, "try");
         return PROBE_STEP;
     }
@@ -182,7 +181,7 @@ static void advance(struct state *state)
 
 static void begin(struct state *state, uint64_t now_ns)
 {
-    if (state->measures)
+    if (state->rate <= 0)
         state->rate = rate_share * 1e9 * (double)state->tried_bytes /
                       (double)larger_of(1, now_ns - state->begin_ns);
     state->piece_bytes = piece_of(&state->setting, state->rate);
@@ -262,8 +261,7 @@ static void conclude(void *data, struct findings *findings)
         finding_why(
             buffer,
             "the drive cannot keep up with %s by single writes: after %.3g s "
-            "it was %s "
-            "behind, so no buffer is large enough",
+            "it was %s behind, so no buffer is large enough",
             rate, seconds,
             format_bytes((uint64_t)state->last_behind_bytes, all, sizeof(all)));
         return;

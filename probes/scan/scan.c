@@ -214,12 +214,6 @@ const struct probe probe_scan = {
     .idea = "Reads the whole drive once, in order, and looks again at each "
             "place that took more than twice the usual time: cells that lose "
             "their charge are slow each time.",
-    .surveys = true,
     .answers = {"slow_places_share", "bad_places"},
-    .plan = plan,
-    .start = start,
-    .next = survey_next,
-    .feed = survey_feed,
-    .conclude = conclude,
-    .finish = survey_finish,
+    SURVEY_PROBE(plan, start, conclude),
 };

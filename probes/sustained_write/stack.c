@@ -27,6 +27,8 @@ static const double repeat_share = 2.4, repeat_apart = 0.05;
 /* Reads that are so much slower behind the fall, on a logarithmic scale, mean
  * heat or drift. */
 static const double hot_share = 0.4;
+/* A step: behind it so much slower, with that part of the whole rise at it. */
+static const double step_least = 1.15, step_share = 0.4;
 /* Most windows are slow behind the fall: it is passed by, not copied out. */
 static const double passed_by_least = 1.2, passed_by_most = 1.5;
 static const double stack_confidence = 0.9;
@@ -119,11 +121,11 @@ static struct candidate find(const struct sustained_probe *state,
             for (size_t i = 0; each && i < n; i++) {
                 const double *cell = &w[SKIPPED_WINDOWS + i * each];
                 total[i] = mean_of(cell, 0, each);
-                typical[i] = stats_median(cell, each);
+                typical[i] = each <= STATS_MAX ? stats_median(cell, each) : 0;
             }
             if (each)
                 weigh(total, n, &random, each, &best);
-            if (each >= 4)
+            if (each >= 4 && each <= STATS_MAX)
                 weigh(typical, n, &random, each, &best);
         }
     best.at += best.at ? SKIPPED_WINDOWS : 0;
@@ -189,11 +191,6 @@ static size_t stacked(const struct stack *stack, const size_t chosen[],
     return n;
 }
 
-static double median_over(const double values[], size_t count)
-{
-    return stats_median(values, count);
-}
-
 struct levels {
     size_t at;
     double fast, slow;
@@ -221,26 +218,24 @@ static bool comes_each_time(const struct stack *stack, size_t at)
         ratios[i] = (means[2] + means[3]) / (means[0] + means[1]);
     }
     for (int j = 0; j < 4; j++)
-        middle[j] = median_over(parts[j], stack->count);
-    const double ratio = median_over(ratios, stack->count);
+        middle[j] = stats_median(parts[j], stack->count);
+    const double ratio = stats_median(ratios, stack->count);
     for (size_t i = 0; i < stack->count; i++)
         come += ratios[i] > sqrt(ratio);
     const double low = fmax(middle[0], middle[1]);
     const double high = fmin(middle[2], middle[3]);
     return ratio >= fall_least && 4 * come >= 3 * stack->count &&
-           high > 1.15 * low &&
-           log(high / low) >
-               0.4 * log((middle[2] + middle[3]) / (middle[0] + middle[1]));
+           high > step_least * low &&
+           log(high / low) > step_share * log((middle[2] + middle[3]) /
+                                              (middle[0] + middle[1]));
 }
 
 /* The median of windows of all passes, before the fall or behind it. */
-static double typical(struct sustained_probe *state, const struct stack *stack,
-                      size_t at, bool behind)
+static double typical(const struct stack *stack, size_t at, bool behind)
 {
     double some[STATS_MAX];
     size_t count = 0;
 
-    (void)state;
     for (size_t i = 0; i < stack->count; i++) {
         const size_t from = behind ? at * 11 / 10 + 1 : 0;
         const size_t to = behind ? looked_at(stack, i, at) : at * 9 / 10;
@@ -256,8 +251,8 @@ static double typical(struct sustained_probe *state, const struct stack *stack,
 static void cap(struct sustained_probe *state, struct stack *stack,
                 struct levels *levels)
 {
-    const double before = typical(state, stack, levels->at, false);
-    const double behind = typical(state, stack, levels->at, true);
+    const double before = typical(stack, levels->at, false);
+    const double behind = typical(stack, levels->at, true);
 
     if (!(behind > passed_by_least * before))
         return;

@@ -33,7 +33,7 @@ enum { ONE = 256, MANY = 1024, BLOCKS_MOST = COMMITS_MOST / ONE };
 /* A log that is written around and around. */
 static const uint64_t log_bytes = 64 * MIB;
 /* Slow drives do fewer commits. */
-static const double long_ns = 20e9, short_ns = 5e9;
+static const double long_ns = 20e9, short_ns = 5e9, usual_ns = 5e6;
 /* Beyond each end of an interval. */
 static const double error_rate = 0.005, rate_z = 2.6;
 /* An interval that spans more is no number. */
@@ -110,25 +110,23 @@ static bool is_enough(const struct kind *kind, const struct commits *commits)
             commits->all_ns >= kind->most_ns);
 }
 
-/* Leaves until they are measured. */
-static void measure(struct study *study, const struct kind *kind,
+/* Those that are there; asks for more where they are too few, and then returns
+ * false. */
+static bool measure(struct study *study, const struct kind *kind,
                     struct commits *commits)
 {
     const uint32_t each = kind == &kinds[FLUSHED] ? 2 : 1;
+    const struct timing *rows;
 
-    *commits = (struct commits){.count = 0};
-    while (!is_enough(kind, commits)) {
-        const struct timing *rows =
-            study_rows(study, phase, kind->cell, commits->blocks_count,
-                       each * kind->commits);
-        if (!rows) {
-            ask_block(study, kind, commits->blocks_count);
-            study_leave(study);
-        }
+    while (!is_enough(kind, commits) &&
+           (rows = study_rows(study, phase, kind->cell, commits->blocks_count,
+                              each * kind->commits)))
         add_block(rows, kind, commits);
-    }
+    if (!is_enough(kind, commits))
+        ask_block(study, kind, commits->blocks_count);
     memcpy(commits->sorted, commits->ns, commits->count * sizeof(*commits->ns));
     stats_sort(commits->sorted, commits->count);
+    return is_enough(kind, commits);
 }
 
 static double rate_of(const struct commits *commits)
@@ -150,17 +148,15 @@ static void say_rate(const struct commits *commits, struct finding *finding,
     const double rate = rate_of(commits);
     const struct interval interval = {rate / (1 + apart),
                                       rate / fmax(1 - apart, 0.01)};
-    finding_why(finding, "%u commits of 4 KiB took %.3g s: %s", commits->count,
-                commits->all_ns / 1e9, what);
-    if (interval.high > span_most * interval.low) {
-        finding_why(finding,
-                    "%u commits of 4 KiB took %.3g s, but single blocks of "
-                    "them differ so much that the rate may be twice as high "
-                    "or half: %s",
-                    commits->count, commits->all_ns / 1e9, what);
-        return;
-    }
-    finding_measured(finding, rate, &interval, 1 - 2 * error_rate);
+    const bool wide = interval.high > span_most * interval.low;
+    if (!wide)
+        finding_measured(finding, rate, &interval, 1 - 2 * error_rate);
+    finding_why(finding, "%u commits of 4 KiB took %.3g s%s: %s",
+                commits->count, commits->all_ns / 1e9,
+                wide ? ", but single blocks of them differ so much that the "
+                       "rate may be twice as high or half"
+                     : "",
+                what);
 }
 
 /* P(Binomial(count, share) <= k) for a small share. */
@@ -225,53 +221,75 @@ static void say_quantile(struct study *study, const struct commits *commits,
                 count, what, study_ns(study, commits->sorted[count - 1]));
 }
 
-static void think(struct study *study, struct findings *findings)
+/* Both, in the findings' order, with what FUA takes beside them. */
+static void say_one(struct study *study, const struct commits *flushed,
+                    const struct commits *fua, struct findings *findings)
 {
-    static const char flushed[] = "writes of 4 KiB with their flush";
     static const struct {
         const char *parameter;
         double share;
     } quantiles[] = {{"sync_write_p99", 0.01}, {"sync_write_p999", 0.001}};
-    struct commits *all[KINDS];
 
-    for (int i = 0; i < KINDS; i++)
-        all[i] = study_alloc(study, sizeof(*all[i]));
-    measure(study, &kinds[FLUSHED], all[FLUSHED]);
-    measure(study, &kinds[FUA], all[FUA]);
     for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
-        const struct commits *fua = all[FUA];
         struct finding *finding =
             findings_add(findings, probe_name, quantiles[i].parameter);
-        say_quantile(study, all[FLUSHED], quantiles[i].share, finding, flushed);
-        if (finding->verdict == VERDICT_FOUND && i == 0)
+        say_quantile(study, flushed, quantiles[i].share, finding,
+                     "writes of 4 KiB with their flush");
+        if (finding->verdict != VERDICT_FOUND)
+            continue;
+        if (i == 0 && fua->count)
             finding_extra(
                 finding, "fua",
                 value_integer((uint64_t)fua->sorted[fua->count * 99 / 100]));
-        if (finding->verdict == VERDICT_FOUND)
-            finding_extra(finding, "requests",
-                          value_integer(all[FLUSHED]->count));
+        finding_extra(finding, "requests", value_integer(flushed->count));
     }
-    struct finding *one = findings_add(findings, probe_name, "sync_write_rate");
-    say_rate(all[FLUSHED], one, "one writer, a flush behind each write");
-    if (one->verdict == VERDICT_FOUND)
-        finding_extra(one, "fua", value_integer((uint64_t)rate_of(all[FUA])));
-    measure(study, &kinds[FUA_4], all[FUA_4]);
-    measure(study, &kinds[FUA_16], all[FUA_16]);
-    struct finding *many =
+    struct finding *rate =
+        findings_add(findings, probe_name, "sync_write_rate");
+    say_rate(flushed, rate, "one writer, a flush behind each write");
+    if (rate->verdict == VERDICT_FOUND && fua->count)
+        finding_extra(rate, "fua", value_integer((uint64_t)rate_of(fua)));
+}
+
+static void say_many(const struct commits *few, const struct commits *many,
+                     struct findings *findings)
+{
+    struct finding *rate =
         findings_add(findings, probe_name, "sync_write_rate_16");
-    say_rate(all[FUA_16], many, "16 writers, each write with FUA");
-    if (many->verdict == VERDICT_FOUND)
-        finding_extra(many, "writers_4",
-                      value_integer((uint64_t)rate_of(all[FUA_4])));
+
+    say_rate(many, rate, "16 writers, each write with FUA");
+    if (rate->verdict == VERDICT_FOUND)
+        finding_extra(rate, "writers_4", value_integer((uint64_t)rate_of(few)));
+}
+
+/* A run that is cut off states what its commits say so far. */
+static void think(struct study *study, struct findings *findings)
+{
+    struct commits *all[KINDS];
+    bool is_whole = true;
+
+    for (int i = 0; i < KINDS; i++) {
+        all[i] = study_alloc(study, sizeof(*all[i]));
+        is_whole = is_whole && measure(study, &kinds[i], all[i]);
+    }
+    if (all[FLUSHED]->blocks_count >= BLOCKS_LEAST)
+        say_one(study, all[FLUSHED], all[FUA], findings);
+    if (all[FUA_16]->blocks_count >= BLOCKS_LEAST)
+        say_many(all[FUA_4], all[FUA_16], findings);
+    if (!is_whole)
+        study_leave(study);
 }
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    const uint64_t writes = KINDS * COMMITS_MOST;
+    /* As many as a drive does that takes 5 ms for each, and the most. */
+    const uint64_t usual = (uint64_t)(long_ns / usual_ns) +
+                           (KINDS - 1) * (uint64_t)(short_ns / usual_ns);
+    const uint64_t most = KINDS * COMMITS_MOST;
 
-    plan->requests = plan->requests_max = writes + COMMITS_MOST;
-    plan->bytes_written = plan->bytes_written_max =
-        writes * placing_small_bytes(setting);
+    plan->requests = usual + (uint64_t)(long_ns / usual_ns);
+    plan->requests_max = most + COMMITS_MOST;
+    plan->bytes_written = usual * placing_small_bytes(setting);
+    plan->bytes_written_max = most * placing_small_bytes(setting);
 }
 
 const struct probe probe_sync_writes = {

@@ -18,11 +18,6 @@
 #include "probes/probes.h"
 #include "probes/survey.h"
 
-static int choose(struct survey *survey)
-{
-    return survey_add_bad(survey);
-}
-
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     survey_plan(setting, true, plan);
@@ -32,7 +27,7 @@ static int start(const struct setting *setting, const struct findings *known,
                  void **state)
 {
     (void)known;
-    return survey_start(setting, true, choose, state);
+    return survey_start(setting, true, survey_add_bad, state);
 }
 
 static void conclude(void *state, struct findings *findings)
@@ -47,13 +42,7 @@ const struct probe probe_verify = {
             "takes as long as writing and reading the whole drive once, and "
             "destroys what is there.",
     .writes = true,
-    .surveys = true,
     .compares = true,
     .answers = {"bad_places"},
-    .plan = plan,
-    .start = start,
-    .next = survey_next,
-    .feed = survey_feed,
-    .conclude = conclude,
-    .finish = survey_finish,
+    SURVEY_PROBE(plan, start, conclude),
 };

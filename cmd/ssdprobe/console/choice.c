@@ -10,7 +10,7 @@
 
 /* A fake must show: capacity comes before what may be cut off at the limit. */
 const char choice_quick[] =
-    "capacity,throughput,basic,flush,sync-writes,alignment";
+    "capacity,throughput,basic,flush,alignment,sync-writes";
 
 static int add(struct choice *choice, size_t *count, const struct probe *probe,
                struct fault *why)

@@ -145,8 +145,8 @@ const struct option_row ssdprobe_options[] = {
      .group = measuring_group},
     {.id = OPTION_QUICK,
      .name = "quick",
-     .help = "only capacity, throughput, basic, flush, sync-writes and "
-             "alignment: 2 minutes and 2 GiB of writes at most",
+     .help = "only capacity, throughput, basic, flush, alignment and "
+             "sync-writes: 2 minutes and 2 GiB of writes at most",
      .commands = COMMAND_ALL | COMMAND_CHECK,
      .group = measuring_group},
     {.id = OPTION_TIME_LIMIT,
@@ -167,7 +167,8 @@ const struct option_row ssdprobe_options[] = {
      .name = "rate",
      .argument = "SIZE",
      .help = "bytes a second that longest-write writes, for example 10MB or "
-             "3MiB; half of what the drive sustains without it",
+             "3MiB; without it, half of what was found to be sustained, or of "
+             "what a short try shows",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_FLUSH,
