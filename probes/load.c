@@ -11,10 +11,10 @@
  * of it has so much spare flash that cleaning hardly shows. */
 static const uint64_t span_parts = 8;
 /* Of the budget. */
-static const uint64_t budget_parts = 8;
+static const uint64_t budget_parts = 2;
 /* Without more patience: so long, and so many writes at most. */
-static const double usual_ns = 45e9;
-static const uint64_t usual_writes = UINT64_C(1) << 19;
+static const double usual_ns = 90e9;
+static const uint64_t usual_writes = UINT64_C(1) << 20;
 /* A drive that has to clean is slower than one that has not yet. */
 static const double remedy_times = 4;
 /* Parts of what lasts differ by no more than this. */
@@ -156,10 +156,18 @@ const double *load_blocks(struct study *study, const struct load *load,
     return block_ns;
 }
 
-double *load_latencies(struct study *study, const struct load *load,
-                       size_t from, size_t to, size_t *count)
+bool load_is_done(const struct study *study, const struct load *load,
+                  size_t blocks)
 {
-    double *ns =
+    return ledger_get(&study->ledger, load->phase, cell,
+                      (uint32_t)(blocks - 1));
+}
+
+struct resample_item *load_latencies(struct study *study,
+                                     const struct load *load, size_t from,
+                                     size_t to, size_t *count)
+{
+    struct resample_item *ns =
         study_alloc(study, (to - from) * LOAD_BLOCK_WRITES * sizeof(*ns));
 
     *count = 0;
@@ -167,7 +175,7 @@ double *load_latencies(struct study *study, const struct load *load,
         const struct timing *rows = study_rows(
             study, load->phase, cell, (uint32_t)block, LOAD_BLOCK_WRITES);
         for (uint32_t i = 0; rows && i < LOAD_BLOCK_WRITES; i++)
-            ns[(*count)++] = (double)rows[i].ns;
+            ns[(*count)++].value = (double)rows[i].ns;
     }
     return ns;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/infer/statistics/resample.h"
 #include "lib/infer/study.h"
 #include "probes/rate.h"
 
@@ -29,10 +30,10 @@ struct load {
  * place for every probe of a run, so that one goes on where another ended. */
 struct load load_make(const struct setting *setting, const char *phase);
 
-/* How long a load may last: the user's patience, or 45 s. */
+/* How long a load may last: the user's patience, or 90 s. */
 double load_longest_ns(const struct setting *setting);
-/* The writes that a part of the budget allows, in blocks: half a million writes
- * at most in 45 s, and more with more patience. */
+/* The writes that a part of the budget allows, in blocks: a million writes
+ * at most in 90 s, and more with more patience. */
 size_t load_blocks_most(const struct setting *setting);
 
 /* What a reader does to allow `blocks` blocks of `block_ns` each, with room for
@@ -47,10 +48,15 @@ char *load_remedy(const struct setting *setting, double blocks, double block_ns,
 const double *load_blocks(struct study *study, const struct load *load,
                           size_t blocks);
 
-/* How long each write of blocks [from, to) was under way, in ns: all of them
- * are measured. */
-double *load_latencies(struct study *study, const struct load *load,
-                       size_t from, size_t to, size_t *count);
+/* Are they all measured? */
+bool load_is_done(const struct study *study, const struct load *load,
+                  size_t blocks);
+
+/* How long each write of blocks [from, to) was under way, in ns, in order of
+ * time: all of them are measured. */
+struct resample_item *load_latencies(struct study *study,
+                                     const struct load *load, size_t from,
+                                     size_t to, size_t *count);
 
 /* A rate that lasts. */
 struct load_rate {

@@ -390,11 +390,11 @@ probes/hot_cold/copies.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
 probes/hot_cold/copies.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/cleaning_least = 0.25/cleaning_least = 0/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/return state->buffer_known /return true /|test_hot_cold|
-probes/steady_state/steady.c|s/settling_share = 1.0 \/ 3/settling_share = 0/|test_steady_state|
+probes/steady_state/steady.c|s/larger_of(settled_from(&w), fall)/fall/|test_steady_state|
+lib/infer/statistics/resample.c|s/drawn\[random_below(&random, parts)\]++/drawn[j]++/|test_steady_state|
 probes/steady_state/steady.c|s/spare_least = 0.1/spare_least = 0/|test_steady_state|
-probes/steady_state/steady.c|s/, state->memory_blocks)/, 0)/|test_steady_state|
+probes/steady_state/steady.c|s/behind > state->memory_blocks/true/|test_steady_state|
 probes/steady_state/steady_state.c|s/hot_least = 1.25/hot_least = 125/|test_steady_state|
-probes/steady_state/steady_state.c|s/added_most = 0.05/added_most = 50/|test_steady_state|
 probes/steady_state/steady_state.c|s/stall_least = 1.5/stall_least = 0/|test_steady_state|
 probes/flush/flush.c|s/work_least = 0.10/work_least = 3.10/|test_probes_trust|flush
 probes/sync_writes/sync_writes.c|s/(uint32_t)(share \* count)/(uint32_t)(2 * share * count)/|test_sync_writes|

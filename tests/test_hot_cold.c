@@ -53,7 +53,7 @@ static const struct open_case {
 } open_cases[] = {
     {SMALL, NULL, "write_buffer"},
     {SMALL, "write_buffer=16777216", "memory"},
-    {"sim:kasi-two-level,capacity_bytes=1GiB,noise=none", NO_MEMORY, "quarter"},
+    {"sim:kasi-two-level,capacity_bytes=1GiB,noise=none", NO_MEMORY, "before"},
     {"sim:ram-disk,capacity_bytes=1GiB,noise=none", NO_MEMORY, "before"},
 };
 

@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/statistics/resample.h"
 #include "probes/placing.h"
 
 static const uint64_t read_bytes = 4 * KIB;
-/* A read that takes so many times the usual was held up: pages, retries and
- * the cells of a page make less of a difference. */
-static const double held_up_least = 8;
+/* Reads are drawn again in so many parts; one in so many draws adds more. */
+enum { PARTS = 64 };
+static const double middle_share = 0.8;
 /* Heat slows down all reads. Those that are quick for the drive are of the same
  * kind of page before and behind the writes, and wait for no cleaning. */
 static const double quick_share = 0.1;
@@ -70,16 +71,18 @@ struct steady_rest steady_rest(struct steady_probe *state)
     const struct timing *rows =
         study_rows(&state->study, phase_reads, cell_reads, 0, STEADY_READS);
     struct steady_rest rest = {.longest_ns = rows ? 0 : INFINITY};
-    const double usual_ns = rows ? time_of(rows, STEADY_READS, 0.5) : 1;
+    double part_ns[PARTS] = {0};
 
     for (uint32_t i = 0; rows && i < STEADY_READS; i++) {
-        const double ns = (double)rows[i].ns;
-        rest.longest_ns = fmax(rest.longest_ns, ns);
-        if (ns <= held_up_least * usual_ns)
-            continue;
-        rest.held_up += 1.0 / STEADY_READS;
-        rest.added += (ns / usual_ns - 1) / STEADY_READS;
+        rest.longest_ns = fmax(rest.longest_ns, (double)rows[i].ns);
+        part_ns[i * PARTS / STEADY_READS] +=
+            (double)rows[i].ns * PARTS / STEADY_READS;
     }
+    if (rows)
+        rest.added_times =
+            resample_mean(part_ns, PARTS, middle_share, state->study.seed)
+                .high /
+            time_of(rows, STEADY_READS, 0.5);
     return rest;
 }
 

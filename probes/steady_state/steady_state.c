@@ -14,12 +14,13 @@
  *           +---------------------------------> written
  *                          ^ the spare flash is used up
  *
- * The rate counts where it has fallen, has lasted for as long as it took to
- * fall, and is the same in each third of that. Where it does not fall, the free
- * flash may not be used up yet: nothing is said, unless more was written than
- * any drive has spare, or each write costs a merge (log blocks) from the first
- * on. A write takes a whole write unit of the flash, so the finding
- * clustered_page tells how much was used.
+ * The rate counts where it has fallen for good: what settles is left out, and
+ * the rest is the user's rate here and now, with whatever else holds up
+ * requests; what that adds to reads at rest widens the interval. Where it does
+ * not fall, the free flash may not be used up yet: nothing is said, unless more
+ * was written than any drive has spare, or each write costs a merge (log
+ * blocks) from the first on. A write takes a whole write unit of the flash, so
+ * the finding clustered_page tells how much was used.
  *
  * Of the spare share no number is said: greedy cleaning copies p / (1 - p)
  * pages for each page that is written, where p = e^(-a (1 - p)) and a is the
@@ -50,20 +51,16 @@ static const uint64_t used_parts = 10;
 /* So few blocks tell whether it would take too long. Then blocks of the first
  * look; each look has a quarter more. */
 enum { TRIED_BLOCKS = 4, FIRST_BLOCKS = 32 };
-/* What holds up one request holds up all that are under way: it may add so
- * much to what they take. */
-static const double added_most = 0.05;
 /* Reads take so much longer where the drive is hot. */
 static const double hot_least = 1.25;
-/* Other work that lasts as long as the probe would look the same. Merges may
- * become a little slower for long, as data is spread out. */
-static const double sure = 0.95, sure_of_merges = 0.9;
-/* A single request that is held up holds up all that are under way, and that
- * reads met none is known of some thousand only. */
-static const double stall_sure = 0.9;
-/* One stall holds up a queue full of writes: in each third of them the longest
- * thousandth is of more than one. */
-static const size_t stall_writes_least = 3 * LOAD_DEPTH * 1000;
+/* Other work that lasts as long as the probe would look the same, and may come
+ * while no read looks: probes/evidence.tsv has how often. */
+static const double sure = 0.95;
+/* A wider interval is stated in place of a value; and one wider still is no
+ * answer. */
+static const double narrow_most = 1.3, range_most = 2;
+/* One stall holds up a queue full of writes. */
+static const size_t stall_writes_least = LOAD_DEPTH * 1000;
 /* What takes less than so many times as long as the queue is no stall. */
 static const double stall_least = 1.5;
 /* A read that took this share of a stall might be one. */
@@ -93,41 +90,55 @@ static void say_spare(const struct steady_rate *rate, struct findings *findings)
             : "only the product of copied data and cost per copy is known");
 }
 
-static void say_rate(const struct steady_probe *state,
-                     const struct steady_rate *rate, struct findings *findings)
+/* A value, or a range in place of it. */
+static void say(struct finding *finding, double ns,
+                const struct interval *range, const char *why)
+{
+    if (range->high > range_most * range->low) {
+        char low[24], high[24];
+        finding_why(finding, "%s, but the time is only known to be %s to %s",
+                    why, format_ns((uint64_t)range->low, low, sizeof(low)),
+                    format_ns((uint64_t)range->high, high, sizeof(high)));
+        return;
+    }
+    finding_measured(finding, ns, range, sure);
+    if (range->high > narrow_most * range->low)
+        finding->value = value_none();
+    finding_why(finding, "%s", why);
+}
+
+static void say_rate(struct steady_probe *probe, const struct steady_rate *rate,
+                     struct findings *findings)
 {
     struct finding *finding = add(findings, "steady_random_write");
     const size_t writes = (rate->to - rate->from) * LOAD_BLOCK_WRITES;
-    char span[24], fell[100] = "";
+    const double added = rate->ns * steady_rest(probe).added_times;
+    const struct interval range = {rate->low, fmax(rate->high, added)};
+    char span[24], fell[100] = "", why[300];
 
-    format_bytes(state->load.span_bytes, span, sizeof(span));
+    format_bytes(probe->load.span_bytes, span, sizeof(span));
     if (rate->fell_at > 0)
         snprintf(fell, sizeof(fell), ", after the first %zu were faster",
                  rate->fell_at * LOAD_BLOCK_WRITES);
-    finding_found(finding, value_integer((uint64_t)llround(rate->load.ns)),
-                  rate->reason == STEADY_MERGES ? sure_of_merges : sure);
-    finding->low = value_integer((uint64_t)floor(rate->load.low));
-    finding->high = value_integer((uint64_t)ceil(rate->load.high));
-    if (rate->fresh_ns > 0)
+    snprintf(why, sizeof(why),
+             "mean of %zu random writes at QD %d in %s, pauses included%s%s",
+             writes, LOAD_DEPTH, span, fell,
+             rate->reason == STEADY_MERGES ? "; each waits for merges" : "");
+    say(finding, rate->ns, &range, why);
+    if (finding->verdict == VERDICT_FOUND && rate->fresh_ns > 0)
         finding_extra(finding, "fresh",
                       value_integer((uint64_t)llround(rate->fresh_ns)));
-    finding_why(
-        finding,
-        "random writes at QD %d in %s keep a steady rate for %zu writes%s%s",
-        LOAD_DEPTH, span, writes, fell,
-        rate->reason == STEADY_MERGES ? "; each waits for merges" : "");
 }
 
-static void say_stall(struct steady_probe *state,
+static void say_stall(struct steady_probe *probe,
                       const struct steady_rate *rate, struct findings *findings)
 {
     struct finding *finding = add(findings, "cleaning_stall");
-    const double read_ns = steady_rest(state).longest_ns;
+    const double read_ns = steady_rest(probe).longest_ns;
     size_t count;
-    double *ns = load_latencies(&state->study, &state->load, rate->from,
-                                rate->to, &count);
-    const struct steady_stall stall = steady_stall(ns, count);
-    char text[24];
+    struct resample_item *writes = load_latencies(&probe->study, &probe->load,
+                                                  rate->from, rate->to, &count);
+    char text[64];
 
     if (count < stall_writes_least) {
         finding_why(
@@ -136,11 +147,8 @@ static void say_stall(struct steady_probe *state,
             count);
         return;
     }
-    if (!stall.agrees) {
-        finding_why(finding, "the longest of a thousand writes differ too much "
-                             "between parts of the measurement");
-        return;
-    }
+    const struct steady_stall stall =
+        steady_stall(writes, count, probe->study.seed);
     if (read_ns > read_share * stall.ns) {
         finding_why(
             finding,
@@ -149,19 +157,17 @@ static void say_stall(struct steady_probe *state,
             format_ns((uint64_t)fmin(read_ns, 1e15), text, sizeof(text)));
         return;
     }
-    if (stall.ns < stall_least * LOAD_DEPTH * rate->load.ns) {
-        finding_absent(finding, stall_sure);
+    if (stall.range.high < stall_least * LOAD_DEPTH * rate->ns) {
+        finding_absent(finding, sure);
         finding_why(finding,
                     "999 of 1000 writes take less than %.1f times as long as "
                     "the average wait at QD %d",
                     stall_least, LOAD_DEPTH);
         return;
     }
-    finding_found(finding, value_integer((uint64_t)llround(stall.ns)),
-                  stall_sure);
-    finding->low = value_integer((uint64_t)floor(stall.low));
-    finding->high = value_integer((uint64_t)ceil(stall.high));
-    finding_why(finding, "p99.9 of %zu writes at QD %d", count, LOAD_DEPTH);
+    snprintf(text, sizeof(text), "p99.9 of %zu writes at QD %d", count,
+             LOAD_DEPTH);
+    say(finding, stall.ns, &stall.range, text);
 }
 
 static void say_none(struct steady_probe *state, const struct steady_rate *rate,
@@ -169,21 +175,21 @@ static void say_none(struct steady_probe *state, const struct steady_rate *rate,
 {
     const size_t writes = rate->to * LOAD_BLOCK_WRITES;
     const double *ns = load_blocks(&state->study, &state->load, rate->to);
-    char what[320], more[LOAD_REMEDY_MAX];
+    char what[320], more[LOAD_REMEDY_MAX], each[24];
 
     /* As long again, at least. */
     load_remedy(&state->study.setting, 2 * (double)rate->to,
                 rate_mean(ns, rate->to, INFINITY), more);
     if (rate->reason == STEADY_UNUSED)
-        snprintf(
-            what, sizeof(what),
-            "the rate of %zu writes is steady, but the spare area may not be "
-            "used up yet, or was used up before (then run fill first); %s",
-            writes, more);
+        snprintf(what, sizeof(what),
+                 "%zu random writes take %s each at QD %d, but the spare area "
+                 "may not be used up yet, or was used up before (then run fill "
+                 "first); %s",
+                 writes, format_ns((uint64_t)rate->ns, each, sizeof(each)),
+                 LOAD_DEPTH, more);
     else
         snprintf(what, sizeof(what),
-                 "the rate of random writes still changes after %zu writes; %s",
-                 writes, more);
+                 "%zu random writes are too few for a rate; %s", writes, more);
     say_open(findings, what);
 }
 
@@ -230,39 +236,41 @@ static bool has_room(const struct steady_probe *state, const double block_ns[],
            blocks <= state->blocks_most;
 }
 
-/* Writes until the rate lasts, or it will hardly be seen to: behind a fall that
- * has not come yet, it must last for as long as before. */
-static struct steady_rate write_on(struct steady_probe *state)
+static void say_all(struct steady_probe *probe, const struct steady_rate *rate,
+                    struct findings *findings)
+{
+    if (rate->reason < STEADY_FELL) {
+        say_none(probe, rate, findings);
+        return;
+    }
+    say_rate(probe, rate, findings);
+    say_stall(probe, rate, findings);
+    say_spare(rate, findings);
+}
+
+/* Writes until the rate is known, or time or budget ends. Where it has not
+ * fallen, it goes on only if it could get as far as any drive's spare flash. A
+ * run that is cut off states what its writes say so far. */
+static struct steady_rate write_on(struct steady_probe *probe,
+                                   struct findings *findings)
 {
     size_t blocks = FIRST_BLOCKS;
 
-    for (;; blocks += blocks / 4) {
-        const double *ns = load_blocks(&state->study, &state->load, blocks);
-        const struct steady_rate rate = steady_rate(state, ns, blocks);
-        const bool fell = rate.fell_at > 0 || state->merges;
-        if (rate.reason >= STEADY_FELL ||
-            (!fell && !has_room(state, ns, blocks, blocks + blocks / 2) &&
-             !has_room(state, ns, blocks, steady_blocks_of_spare(state))) ||
-            !has_room(state, ns, blocks, blocks + blocks / 4))
+    for (;;) {
+        const size_t more = blocks + blocks / 4;
+        const double *ns = load_blocks(&probe->study, &probe->load, blocks);
+        const struct steady_rate rate = steady_rate(probe, ns, blocks);
+        const bool fell = rate.fell_at > 0 || probe->merges;
+        if ((rate.reason >= STEADY_FELL && rate.lasts) ||
+            (!fell && !has_room(probe, ns, blocks, blocks + blocks / 2) &&
+             !has_room(probe, ns, blocks, steady_blocks_of_spare(probe))) ||
+            !has_room(probe, ns, blocks, more))
             return rate;
+        blocks = more;
+        if (load_is_done(&probe->study, &probe->load, blocks))
+            continue;
+        say_all(probe, &rate, findings);
     }
-}
-
-/* Does something else hold up requests, so that the rate of many under way
- * would not be the drive's? */
-static bool is_disturbed(struct steady_probe *state, struct findings *findings)
-{
-    const struct steady_rest rest = steady_rest(state);
-    char what[200];
-
-    if (rest.added * LOAD_DEPTH <= added_most && isfinite(rest.longest_ns))
-        return false;
-    snprintf(what, sizeof(what),
-             "something else delays %.1f %% of reads of the idle drive, and "
-             "each such delay would hold up %d writes",
-             100 * rest.held_up, LOAD_DEPTH);
-    say_open(findings, what);
-    return true;
 }
 
 static bool is_too_small(const struct steady_probe *state,
@@ -291,23 +299,19 @@ static void think(struct study *study, struct findings *findings)
 {
     struct steady_probe *state = (struct steady_probe *)study;
 
-    if (is_too_small(state, findings) || is_disturbed(state, findings) ||
-        takes_too_long(state, findings))
+    if (is_too_small(state, findings))
         return;
-    const struct steady_rate rate = write_on(state);
-    if (rate.reason < STEADY_FELL) {
-        say_none(state, &rate, findings);
+    (void)steady_rest(state); /* before the writes */
+    if (takes_too_long(state, findings))
         return;
-    }
-    const double growth = steady_read_growth(state);
-    if (growth <= 0 || growth > hot_least) {
+    const struct steady_rate rate = write_on(state, findings);
+    const double growth =
+        rate.reason < STEADY_FELL ? 1 : steady_read_growth(state);
+    if (growth <= 0 || growth > hot_least)
         say_open(findings, "reads take longer as well after the writes: the "
                            "drive may be hot, or busy with something else");
-        return;
-    }
-    say_rate(state, &rate, findings);
-    say_stall(state, &rate, findings);
-    say_spare(&rate, findings);
+    else
+        say_all(state, &rate, findings);
 }
 
 /* ---- the probe ---------------------------------------------------------- */

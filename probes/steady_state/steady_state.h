@@ -34,9 +34,8 @@ struct steady_probe {
 /* What else holds up reads of the drive at rest. Leaves until they are
  * measured. */
 struct steady_rest {
-    double longest_ns; /* INFINITY where a read failed */
-    double held_up;    /* share of the reads that it holds up */
-    double added;      /* what it adds to reads: a share of what they take */
+    double longest_ns;  /* INFINITY where a read failed */
+    double added_times; /* as long as the usual read takes the mean, at most */
 };
 struct steady_rest steady_rest(struct steady_probe *state);
 
@@ -48,20 +47,22 @@ double steady_read_growth(struct steady_probe *state);
 
 /* Why a rate lasts, or why that is not known. */
 enum steady_reason {
-    STEADY_NOT_YET,   /* it changes */
+    STEADY_NOT_YET,   /* too few writes */
     STEADY_UNUSED,    /* it stays, but the spare flash may not be in use */
     STEADY_FELL,      /* it fell and stays since */
     STEADY_MERGES,    /* each write costs a merge, from the first on */
     STEADY_ALL_OF_IT, /* it stays, longer than any spare flash lasts */
 };
 
-/* The blocks of a rate that lasts. */
+/* The rate behind what settles. */
 struct steady_rate {
     enum steady_reason reason;
-    size_t fell_at;  /* so many blocks were quick; 0: none */
-    size_t from, to; /* these blocks agree */
-    struct load_rate load;
-    double fresh_ns; /* what a write took before it fell; 0: unknown */
+    size_t fell_at;       /* so many blocks were quick; 0: none */
+    size_t from, to;      /* these blocks count */
+    double ns, low, high; /* of a write, on average */
+    double drift;         /* of the later half, on a logarithmic scale */
+    double fresh_ns;      /* what a write took before it fell; 0: unknown */
+    bool lasts;           /* known well enough to stop */
 };
 
 /* So many blocks are more than any drive has spare flash for. */
@@ -76,12 +77,12 @@ struct steady_rate steady_rate(const struct steady_probe *state,
 enum { STEADY_STALL_PERMILLE = 999 };
 
 struct steady_stall {
-    double ns, low, high;
-    bool agrees; /* from third to third of the writes */
+    double ns;
+    struct interval range;
 };
 
-/* Sorts the latencies. The interval holds those of each third, as cleaning may
- * still settle. */
-struct steady_stall steady_stall(double latency_ns[], size_t count);
+/* Sorts the writes, which are in order of time. */
+struct steady_stall steady_stall(struct resample_item writes[], size_t count,
+                                 uint64_t seed);
 
 #endif

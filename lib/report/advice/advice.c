@@ -206,8 +206,8 @@ static void advise_long_writes(const struct findings *findings,
 static void advise_random_writes(const struct findings *findings,
                                  struct advice_list *list)
 {
-    const uint64_t steady_ns = advice_value(findings, "steady_random_write");
-    const uint64_t stall_ns = advice_value(findings, "cleaning_stall");
+    const uint64_t steady_ns = advice_careful(findings, "steady_random_write");
+    const uint64_t stall_ns = advice_careful(findings, "cleaning_stall");
     char stall[32];
 
     if (steady_ns == 0)

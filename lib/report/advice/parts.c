@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/report/advice/parts.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,17 @@ uint64_t advice_value(const struct findings *findings, const char *name)
     if (finding->value.kind == VALUE_REAL && finding->value.real >= 0.5)
         return (uint64_t)nearest_integer(finding->value.real);
     return 0;
+}
+
+uint64_t advice_careful(const struct findings *findings, const char *name)
+{
+    const struct finding *finding = findings_found(findings, name);
+
+    if (!finding || finding->value.kind != VALUE_NONE)
+        return advice_value(findings, name);
+    return (uint64_t)fmax(0, value_number(strcmp(finding->unit, "ns") == 0
+                                              ? &finding->high
+                                              : &finding->low));
 }
 
 struct advice *advice_add(struct advice_list *list, const char *topic,

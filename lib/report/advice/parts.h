@@ -10,6 +10,8 @@
 
 /* A positive number that was found, rounded; 0: there is none. */
 uint64_t advice_value(const struct findings *findings, const char *name);
+/* The same; of a range its worse end: the longest time, the lowest rate. */
+uint64_t advice_careful(const struct findings *findings, const char *name);
 
 /* A new line, still without text; `also` may be NULL. */
 struct advice *advice_add(struct advice_list *list, const char *topic,

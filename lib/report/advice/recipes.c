@@ -250,15 +250,15 @@ static void find_swap(const struct findings *findings, struct amounts *is)
 
 static void find_rates(const struct findings *findings, struct amounts *is)
 {
-    const uint64_t write_ns = advice_value(findings, "steady_random_write");
+    const uint64_t write_ns = advice_careful(findings, "steady_random_write");
 
-    is->reads_bytes = advice_value(findings, "sequential_read_rate");
-    is->reads = advice_value(findings, "random_read_rate");
+    is->reads_bytes = advice_careful(findings, "sequential_read_rate");
+    is->reads = advice_careful(findings, "random_read_rate");
     is->writes = write_ns ? UINT64_C(1000000000) / write_ns : 0;
     is->rate_from = "sustained_write_rate";
-    if (!advice_value(findings, is->rate_from))
+    if (!advice_careful(findings, is->rate_from))
         is->rate_from = "sequential_write_rate";
-    is->writes_bytes = advice_value(findings, is->rate_from);
+    is->writes_bytes = advice_careful(findings, is->rate_from);
 }
 
 static void find_format(const struct device_info *device, struct amounts *is)

@@ -118,19 +118,26 @@ static void put_extra(struct rows *rows, const char *parameter,
     put_cell(rows, finding, text);
 }
 
-/* Requests a second of one that waits for the other. */
+/* Requests a second of one that waits for the other; of a range both ends. */
 static void put_iops(struct rows *rows, const char *parameter,
                      const char *after)
 {
     const struct finding *finding = said_of(rows, parameter);
-    const double ns = number_of(finding);
-    char amount[32], text[CELL_BYTES];
+    const bool is_range = finding && finding->value.kind == VALUE_NONE;
+    const double ns =
+        is_range ? value_number(&finding->high) : number_of(finding);
+    char amount[32], most[32] = "", text[CELL_BYTES];
 
     if (ns <= 0)
         return;
     format_quantity((uint64_t)nearest_integer(1e9 / ns), "requests_per_second",
                     amount, sizeof(amount));
-    snprintf(text, sizeof(text), "%s%s", amount, after);
+    if (is_range)
+        format_quantity(
+            (uint64_t)nearest_integer(1e9 / value_number(&finding->low)),
+            "requests_per_second", most, sizeof(most));
+    snprintf(text, sizeof(text), "%s%s%s%s", amount, is_range ? " to " : "",
+             most, after);
     put_cell(rows, finding, text);
 }
 
