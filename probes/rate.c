@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/units.h"
+#include "lib/infer/statistics/resample.h"
+
 /* Fewer groups are longer, and even out more. */
 static const size_t groups_tried[] = {128, 32, 16, 8};
 enum { GROUPS_MOST = 128, GROUPS_LEAST = 8, SHORTEST = 2 };
@@ -88,6 +91,55 @@ struct rate_level rate_level(const double block_ns[], size_t count,
             break;
     }
     return level;
+}
+
+/* Means are known to 2 % at best: clocks, and where blocks begin. */
+static const double known_best = 0.02, rate_share = 0.98;
+/* What comes later may be as unlike as the parts are. */
+static const double rate_confidence = 0.9;
+/* Blocks that are drawn again, of one part. */
+enum { DRAWN = 16, PARTS_MOST = RESAMPLE_PARTS_MAX / DRAWN, DRAWN_LEAST = 4 };
+
+void rate_say(struct finding *finding, const struct rate_part parts[],
+              size_t parts_count, uint64_t block_bytes, const char *what)
+{
+    const double units = 1e9 * (double)block_bytes;
+    double drawn[DRAWN * PARTS_MOST], sum = 0, worst = 0;
+    size_t count = 0, all = 0;
+
+    for (size_t i = 0; i < smaller_of(parts_count, PARTS_MOST); i++) {
+        const struct rate_part *part = &parts[i];
+        const size_t each = smaller_of(part->count / 2, DRAWN);
+        for (size_t j = 0; j < each; j++) {
+            const size_t from = j * part->count / each;
+            const size_t to = (j + 1) * part->count / each;
+            drawn[count++] = rate_mean(&part->ns[from], to - from, INFINITY);
+        }
+        for (size_t j = 0; j < part->count; j++) {
+            sum += part->ns[j];
+            worst = fmax(worst, part->ns[j]);
+        }
+        all += part->count;
+    }
+    if (count < DRAWN_LEAST) {
+        finding_why(finding, "too little was written for a rate");
+        return;
+    }
+    const double mean = sum / (double)all;
+    const struct interval range = resample_mean(drawn, count, rate_share, all);
+    const double wide = 1.3 + 3 / (double)count; /* few blocks are alike */
+    const double more = (worst - mean) / (double)all;
+    const double least =
+        fmin(mean - wide * (mean - range.low) - more, (1 - known_best) * mean);
+    const double most = fmax(mean + wide * (range.high - mean) + 2 * more,
+                             (1 + known_best) * mean);
+    const struct interval rate = {units / most,
+                                  least > 0 ? units / least : INFINITY};
+    if (finding_between(finding, units / mean, &rate, rate_confidence))
+        finding_why(finding, "%s", what);
+    else
+        finding_why(finding, "the rate differs too much between parts of the "
+                             "measurement");
 }
 
 bool rate_narrow(const struct rate_level *level)

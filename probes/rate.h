@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/infer/finding.h"
 #include "lib/infer/statistics/stats.h"
 
 /*
@@ -55,6 +56,16 @@ struct rate_scale rate_scale(const double block_ns[], size_t count,
 /* How many of these blocks are quick, at the beginning. */
 size_t rate_quick(const double block_ns[], size_t count,
                   const struct rate_scale *scale);
+
+/* What a user gets: the mean of all blocks of all parts, pauses included. Its
+ * interval is that of parts of time drawn again, as if two more were as bad as
+ * the worst block. Each block has `block_bytes`. */
+struct rate_part {
+    const double *ns;
+    size_t count;
+};
+void rate_say(struct finding *finding, const struct rate_part parts[],
+              size_t parts_count, uint64_t block_bytes, const char *what);
 
 /* Is it known within a share that makes it a number? */
 bool rate_narrow(const struct rate_level *level);

@@ -88,7 +88,7 @@ static const struct open_case {
     {"sim:ssd-c,capacity_bytes=1GiB,noise=none", "budget", 256 * MIB},
     /* As slow as it is fast: nothing is cleaned. */
     {"sim:ram-disk,capacity_bytes=4GiB,noise=none", "may not be used up",
-     3 * GIB},
+     GIB},
     {"sim:plain-disk,noise=none", "would need", 0},
     /* It is slower because it is hot. */
     {"sim:ssd-c,capacity_bytes=1GiB,throttle_heat_ns=2s,throttle_factor=2,"

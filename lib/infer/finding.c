@@ -108,6 +108,19 @@ void finding_measured(struct finding *finding, double value,
     finding->high = value_integer((uint64_t)ceil(interval->high));
 }
 
+static const double narrow_most = 1.3, range_most = 2;
+
+bool finding_between(struct finding *finding, double value,
+                     const struct interval *interval, double confidence)
+{
+    if (interval->low <= 0 || interval->high > range_most * interval->low)
+        return false;
+    finding_measured(finding, value, interval, confidence);
+    if (interval->high > narrow_most * interval->low)
+        finding->value = value_none();
+    return true;
+}
+
 void finding_absent(struct finding *finding, double confidence)
 {
     finding->verdict = VERDICT_ABSENT;

@@ -95,6 +95,12 @@ void finding_absent(struct finding *finding, double confidence);
 void finding_measured(struct finding *finding, double value,
                       const struct interval *interval, double confidence);
 
+/* The same of what a disturbed host widens: an interval of more than 1.3 times
+ * its low end is stated in place of a value; one that spans more than a factor
+ * of two is no answer: false, and nothing is stated. */
+bool finding_between(struct finding *finding, double value,
+                     const struct interval *interval, double confidence);
+
 /* How far was looked for what is absent, in the finding's unit, where it could
  * lie beyond; it does nothing where the finding is not absent. */
 void findings_up_to(struct findings *findings, const char *parameter,

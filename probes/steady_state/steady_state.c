@@ -56,9 +56,6 @@ static const double hot_least = 1.25;
 /* Other work that lasts as long as the probe would look the same, and may come
  * while no read looks: probes/evidence.tsv has how often. */
 static const double sure = 0.95;
-/* A wider interval is stated in place of a value; and one wider still is no
- * answer. */
-static const double narrow_most = 1.3, range_most = 2;
 /* One stall holds up a queue full of writes. */
 static const size_t stall_writes_least = LOAD_DEPTH * 1000;
 /* What takes less than so many times as long as the queue is no stall. */
@@ -90,21 +87,17 @@ static void say_spare(const struct steady_rate *rate, struct findings *findings)
             : "only the product of copied data and cost per copy is known");
 }
 
-/* A value, or a range in place of it. */
 static void say(struct finding *finding, double ns,
                 const struct interval *range, const char *why)
 {
-    if (range->high > range_most * range->low) {
-        char low[24], high[24];
-        finding_why(finding, "%s, but the time is only known to be %s to %s",
-                    why, format_ns((uint64_t)range->low, low, sizeof(low)),
-                    format_ns((uint64_t)range->high, high, sizeof(high)));
-        return;
-    }
-    finding_measured(finding, ns, range, sure);
-    if (range->high > narrow_most * range->low)
-        finding->value = value_none();
+    char low[24], high[24];
+
+    format_ns((uint64_t)range->low, low, sizeof(low));
+    format_ns((uint64_t)range->high, high, sizeof(high));
     finding_why(finding, "%s", why);
+    if (!finding_between(finding, ns, range, sure))
+        finding_why(finding, "%s, but the time is only known to be %s to %s",
+                    why, low, high);
 }
 
 static void say_rate(struct steady_probe *probe, const struct steady_rate *rate,

@@ -19,8 +19,6 @@ static const double back_least = 0.9;
  * logarithm of a span of 600 to a fifth. */
 static const uint64_t rest_least_ns = 50000000;
 static const double cache_confidence = 0.95, recovery_confidence = 0.9;
-/* Later blocks may be as unlike as the eighths are. */
-static const double windows_confidence = 0.9;
 
 struct fall {
     size_t at; /* blocks until it falls */
@@ -139,40 +137,6 @@ static void say_size(const struct sustained_probe *state,
                 change->slow.ns / change->fast.ns, first, second);
 }
 
-/* What a user gets behind the fall, whatever its cause: the bytes over the time
- * of all blocks, pauses among them, and of an eighth of them at a time. */
-static void say_what_comes(const double block_ns[], size_t count,
-                           const struct rate_change *change,
-                           struct finding *finding)
-{
-    enum { WINDOWS = 8 };
-    const size_t each = (count - change->at) / WINDOWS;
-    const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
-    double least = INFINITY, most = 0, sum = 0;
-
-    for (size_t i = 0; each > 0 && i < WINDOWS; i++) {
-        const double ns =
-            rate_mean(&block_ns[change->at + i * each], each, INFINITY);
-        least = fmin(least, ns);
-        most = fmax(most, ns);
-        sum += ns;
-    }
-    if (each == 0 || most > 2 * least) {
-        finding_why(finding, "the rate falls, and then differs too much "
-                             "between parts of the measurement");
-        return;
-    }
-    finding_found(finding, value_integer((uint64_t)(units * WINDOWS / sum)),
-                  windows_confidence);
-    finding->low = value_integer((uint64_t)(units / most));
-    finding->high = value_integer((uint64_t)(units / least));
-    finding_why(finding, change->at
-                             ? "sequential writes after the rate has fallen; "
-                               "the cause of that was not found"
-                             : "sequential writes, pauses included; why their "
-                               "rate changes was not found");
-}
-
 void sustained_say_unexplained(const double block_ns[], size_t count,
                                const struct rate_change *change,
                                const char *reason, struct findings *findings)
@@ -182,8 +146,13 @@ void sustained_say_unexplained(const double block_ns[], size_t count,
 
     for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
         finding_why(sustained_add(findings, open[i]), "%s", reason);
-    say_what_comes(block_ns, count, change,
-                   sustained_add(findings, "sustained_write_rate"));
+    const struct rate_part part = {&block_ns[change->at], count - change->at};
+    rate_say(sustained_add(findings, "sustained_write_rate"), &part, 1,
+             SUSTAINED_BLOCK_BYTES,
+             change->at ? "sequential writes after the rate has fallen; the "
+                          "cause of that was not found"
+                        : "sequential writes, pauses included; why their rate "
+                          "changes was not found");
 }
 
 /* Where it is quick again without a rest. */
@@ -224,16 +193,6 @@ static void say_other_place(const double block_ns[], size_t count,
     sustained_say_unexplained(block_ns, count, change, what, findings);
 }
 
-/* Memory that is full hides the cache behind it, which shows over rests. */
-static bool is_behind_memory(struct sustained_probe *state,
-                             const struct fall *fall, const double ns[],
-                             size_t count, size_t written,
-                             struct findings *findings)
-{
-    return fall->at <= state->memory_blocks &&
-           sustained_find_stacked(state, ns, count, written, findings);
-}
-
 void sustained_conclude_fall(struct sustained_probe *state,
                              const double block_ns[], size_t count,
                              const struct rate_change *change,
@@ -267,7 +226,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const double *after = sustained_blocks(state, &rested, rested_blocks);
     fall.second_at = rate_quick(after, rested_blocks, &fall.scale);
     if (!is_same_place(&fall)) {
-        if (is_behind_memory(state, &fall, block_ns, count, written, findings))
+        if (sustained_find_stacked(state, block_ns, count, written, findings))
             return;
         say_other_place(block_ns, count, change, &fall, findings);
         return;
@@ -275,7 +234,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const double spread = rate_spread(block_ns, change->at);
     if (fall.at < blocks_least || !rate_narrow(&change->slow) ||
         times_confidence(spread) <= 0) {
-        if (is_behind_memory(state, &fall, block_ns, count, written, findings))
+        if (sustained_find_stacked(state, block_ns, count, written, findings))
             return;
         sustained_say_unexplained(
             block_ns, count, change,
@@ -296,10 +255,12 @@ void sustained_conclude_fall(struct sustained_probe *state,
     say_size(state, change, &fall,
              fmin(cache_confidence, sustained_confidence(state, spread)),
              findings);
-    sustained_say_rate(state, findings, "fast_write_rate", &change->fast,
-                       spread, "sequential writes until the SLC cache is full");
+    const struct rate_part fast = {block_ns, change->at};
+    const struct rate_part slow = {&block_ns[change->at], count - change->at};
+    sustained_say_rate(state, findings, "fast_write_rate", &change->fast, &fast,
+                       "sequential writes until the SLC cache is full");
     sustained_say_rate(state, findings, "sustained_write_rate", &change->slow,
-                       spread, "sequential writes once the SLC cache is full");
+                       &slow, "sequential writes once the SLC cache is full");
     find_recovery(state, &fall, sustained_next_chunk(&rested, rested_blocks),
                   written, sustained_confidence(state, spread), findings);
 }

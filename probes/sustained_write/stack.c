@@ -304,68 +304,13 @@ static struct size_range range_of(struct sustained_probe *state,
 
 /* ---- what follows -------------------------------------------------------- */
 
-/* The mean of windows, with an interval from blocks of them drawn again, and as
- * if two more were as bad as the worst. */
-static void say_mean(struct sustained_probe *state, const struct stack *stack,
-                     const size_t from[PASSES], const size_t to[PASSES],
-                     struct finding *finding, const char *what)
-{
-    enum { BLOCKS = 16 };
-    const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
-    double blocks[BLOCKS * PASSES], draws[DRAWS], sum = 0, worst = 0;
-    size_t count = 0, all = 0;
-    struct random random;
-
-    for (size_t i = 0; i < stack->count; i++) {
-        const size_t n = to[i] > from[i] ? to[i] - from[i] : 0;
-        const size_t parts = smaller_of(n / 2, BLOCKS);
-        for (size_t j = 0; j < parts; j++)
-            blocks[count++] = mean_of(stack->w[i], from[i] + j * n / parts,
-                                      from[i] + (j + 1) * n / parts);
-        for (size_t j = from[i]; j < to[i]; j++) {
-            sum += stack->w[i][j];
-            worst = fmax(worst, stack->w[i][j]);
-            all++;
-        }
-    }
-    if (count < 4) {
-        finding_why(finding, "too little was written for a rate");
-        return;
-    }
-    const double mean = sum / (double)all;
-    random_seed(&random, state->study.seed ^ count);
-    for (int i = 0; i < DRAWS; i++) {
-        draws[i] = 0;
-        for (size_t j = 0; j < count; j++)
-            draws[i] += blocks[random_below(&random, count)] / (double)count;
-    }
-    stats_sort(draws, DRAWS);
-    const double wide = 1.3 + 3 / (double)count;
-    const double more = (worst - mean) / (double)all;
-    const double low =
-        fmin(mean - wide * (mean - draws[0]) - more, 0.98 * mean);
-    const double high =
-        fmax(mean + wide * (draws[DRAWS - 1] - mean) + 2 * more, 1.02 * mean);
-    if (low <= 0 || high > 2 * low) {
-        finding_why(finding, "the rate differs too much between parts of the "
-                             "measurement");
-        return;
-    }
-    finding_found(finding, value_integer((uint64_t)(units / mean)),
-                  stack_confidence);
-    finding->low = value_integer((uint64_t)(units / high));
-    finding->high = value_integer((uint64_t)(units / low));
-    finding_why(finding, "%s", what);
-}
-
-static void say_fall(struct sustained_probe *state, const struct stack *raw,
-                     const struct size_range *range, double ratio,
-                     struct findings *findings)
+static void say_fall(const struct stack *raw, const struct size_range *range,
+                     double ratio, struct findings *findings)
 {
     const uint64_t unit = WINDOW_BLOCKS * SUSTAINED_BLOCK_BYTES;
     const uint64_t flight = 4 * MIB;
     struct finding *cache = sustained_add(findings, "fast_cache");
-    size_t zero[PASSES] = {0}, quick[PASSES], behind[PASSES], end[PASSES];
+    struct rate_part quick[PASSES], slow[PASSES];
 
     finding_found(cache, value_integer(range->middle * unit), stack_confidence);
     cache->low = value_integer(larger_of(
@@ -376,15 +321,18 @@ static void say_fall(struct sustained_probe *state, const struct stack *raw,
                 "long in all, pauses included, once so much was written",
                 raw->count, ratio);
     for (size_t i = 0; i < raw->count; i++) {
-        quick[i] = smaller_of(raw->counts[i], range->low * 9 / 10);
-        behind[i] = smaller_of(raw->counts[i], range->high * 11 / 10 + 1);
-        end[i] = raw->counts[i];
+        const size_t behind =
+            smaller_of(raw->counts[i], range->high * 11 / 10 + 1);
+        quick[i] = (struct rate_part){
+            raw->w[i], smaller_of(raw->counts[i], range->low * 9 / 10)};
+        slow[i] =
+            (struct rate_part){&raw->w[i][behind], raw->counts[i] - behind};
     }
-    say_mean(state, raw, zero, quick,
-             sustained_add(findings, "fast_write_rate"),
+    rate_say(sustained_add(findings, "fast_write_rate"), quick, raw->count,
+             SUSTAINED_BLOCK_BYTES,
              "sequential writes until the SLC cache is full, pauses included");
-    say_mean(state, raw, behind, end,
-             sustained_add(findings, "sustained_write_rate"),
+    rate_say(sustained_add(findings, "sustained_write_rate"), slow, raw->count,
+             SUSTAINED_BLOCK_BYTES,
              "sequential writes once the SLC cache is full, pauses included");
     finding_why(sustained_add(findings, "fast_cache_recovery"),
                 "the fall shows only over several rests of 30 s, which empty "
@@ -463,6 +411,6 @@ bool sustained_find_stacked(struct sustained_probe *state,
     if (range.high > 2 * range.low ||
         range.middle * WINDOW_BLOCKS <= state->memory_blocks)
         return false;
-    say_fall(state, &raw, &range, levels.slow / levels.fast, findings);
+    say_fall(&raw, &range, levels.slow / levels.fast, findings);
     return true;
 }

@@ -118,30 +118,21 @@ double sustained_confidence(const struct sustained_probe *state, double spread)
 
 void sustained_say_rate(const struct sustained_probe *state,
                         struct findings *findings, const char *parameter,
-                        const struct rate_level *level, double spread,
-                        const char *what)
+                        const struct rate_level *level,
+                        const struct rate_part *part, const char *what)
 {
     struct finding *finding = sustained_add(findings, parameter);
     const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
+    const double spread = rate_spread(part->ns, part->count);
     const double confidence = sustained_confidence(state, spread);
 
-    if (confidence <= 0) {
-        finding_why(finding,
-                    "single writes vary by %.0f %%, too much for a rate of the "
-                    "drive itself",
-                    100 * spread);
+    if (confidence <= 0 || !rate_narrow(level)) {
+        rate_say(finding, part, 1, SUSTAINED_BLOCK_BYTES, what);
         return;
     }
-    if (!rate_narrow(level) || times_confidence(spread) <= 0) {
-        finding_why(
-            finding,
-            "the rate differs too much between parts of the measurement");
-        return;
-    }
-    finding_found(finding, value_integer((uint64_t)(units / level->ns)),
-                  confidence);
-    finding->low = value_integer((uint64_t)(units / level->interval.high));
-    finding->high = value_integer((uint64_t)(units / level->interval.low));
+    const struct interval rate = {units / level->interval.high,
+                                  units / level->interval.low};
+    finding_measured(finding, units / level->ns, &rate, confidence);
     finding_why(finding, "%s", what);
 }
 
@@ -177,7 +168,8 @@ void sustained_say_none(const struct sustained_probe *state,
 {
     static const char *const absent[] = {"fast_cache", "fast_write_rate",
                                          "fast_cache_recovery"};
-    const double spread = rate_spread(&block_ns[from], count - from);
+    const struct rate_part part = {&block_ns[from], count - from};
+    const double spread = rate_spread(part.ns, part.count);
     char what[300], size[24];
 
     size_text(count, size);
@@ -191,9 +183,12 @@ void sustained_say_none(const struct sustained_probe *state,
         return;
     }
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
-        sustained_say_open(findings,
-                           "the rate of sequential writes differs too much "
-                           "between parts of the measurement");
+        const struct rate_change all = {.at = from};
+        sustained_say_unexplained(
+            block_ns, count, &all,
+            "the rate of sequential writes differs too much between parts of "
+            "the measurement to tell a fall",
+            findings);
         return;
     }
     const double mean_ns = rate_mean(block_ns, count, INFINITY);
@@ -211,7 +206,7 @@ void sustained_say_none(const struct sustained_probe *state,
         finding_why(finding, "%s", what);
     }
     findings_up_to(findings, "fast_cache", count * SUSTAINED_BLOCK_BYTES);
-    sustained_say_rate(state, findings, "sustained_write_rate", level, spread,
+    sustained_say_rate(state, findings, "sustained_write_rate", level, &part,
                        what);
     widen(&findings->items[findings->count - 1], level, mean_ns);
 }
