@@ -11,7 +11,7 @@
  * of it has so much spare flash that cleaning hardly shows. */
 static const uint64_t span_parts = 8;
 /* Of the budget. */
-static const uint64_t budget_parts = 2;
+static const uint64_t budget_parts = 1;
 /* Without more patience: so long, and so many writes at most. */
 static const double usual_ns = 90e9;
 static const uint64_t usual_writes = UINT64_C(1) << 20;

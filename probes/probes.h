@@ -10,11 +10,12 @@
  * those that do. Reads tell less once pages were written all over, so
  * large_request is early as well; the block of log_list is what clustered_block
  * begins with, read_buffer looks at pages, and write_buffer, which may write
- * most, comes late; and steady_state, which leaves the drive without clean
- * blocks, is last, but for hot_cold, which goes on from there. sustained_write
- * looks for a cache that those behind it would fill, and needs to know of
- * flushes. capacity is early: whoever holds a fake must learn it, also where
- * the run is cut short. */
+ * most, comes late. steady_state, which leaves the drive without clean blocks,
+ * comes behind clustered_page, which tells what a write uses up, and before
+ * those that write all over the drive, for which cleaning costs several times
+ * as much. sustained_write looks for a cache that those behind it would fill,
+ * and needs to know of flushes. capacity is early: whoever holds a fake must
+ * learn it, also where the run is cut short. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
@@ -32,6 +33,7 @@
     ROW(inter_request_distance)                                                \
     ROW(log_list)                                                              \
     ROW(clustered_page)                                                        \
+    ROW(steady_state)                                                          \
     ROW(clustered_block)                                                       \
     ROW(read_buffer)                                                           \
     ROW(trim)                                                                  \
@@ -39,7 +41,6 @@
     ROW(content)                                                               \
     ROW(write_buffer)                                                          \
     ROW(longest_write)                                                         \
-    ROW(steady_state)                                                          \
     ROW(hot_cold)
 
 /* Before them what makes the drive ready, where that is needed, and what goes

@@ -158,9 +158,7 @@ lib/session/keep/preserve.c|s/putting->error == -ENODEV/false/|test_preserve|
 lib/session/run/run.c|s/if (!session->options.read_only)$/if (true)/|test_session|
 lib/session/run/run.c|s/\.region_offset_bytes = session->setting.region_offset_bytes,/.region_offset_bytes = 0,/|test_session|
 lib/session/run/run.c|s/options.write_budget_bytes - session->written_before_bytes/options.write_budget_bytes/|test_budget|the end of a budget
-lib/session/run/plan.c|s/return smaller_of(running->plan.bytes_written_max, share_bytes)/return share_bytes/|test_budget|the end of a budget
-lib/session/run/plan.c|s/smaller_of(with_margin(running), beyond_bytes)/with_margin(running)/|test_budget|the end of a budget
-lib/session/run/plan.c|s/return with_room ?/return !with_room ?/|test_budget|the end of a budget
+lib/session/run/plan.c|s/smaller_of(own->bytes_written_max,/larger_of(0,/|test_budget|the end of a budget
 lib/session/run/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budget|the end of a budget
 lib/session/run/resume.c|s/larger_of(written_bytes, session->options.written_before_bytes)/written_bytes/|test_budget|the end of a budget
 probes/clustered_block/borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
@@ -445,8 +443,8 @@ probes/read_buffer/edge.c|s/? half_of_smallest/? NULL/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/if (\*logs == first_logs .. (first_logs == 1 \&\& step == CLAIM_HOLDS))/if (true)/|test_probes_kim|recovery
 probes/log_list/blocks.c|s/(contrast->expected == SIDE_ABOVE)/(contrast->expected != SIDE_ABOVE)/|test_probes_stick|
 probes/large_request/large_request.h|s/off_most = 0.10/off_most = 0/|test_probes_stick|
-lib/session/run/plan.c|s/beyond_bytes \/ 2/0/|test_budget|the end of a budget
-lib/session/run/plan.c|s/part->probe->takes_rest/false/|test_budget|the end of a budget
+lib/session/run/plan.c|s/share > 0 ? share : 1/1/|test_budget|the end of a budget
+lib/session/run/plan.c|s/(part->passed/(false/|test_budget|the end of a budget
 probes/flush/flush.c|s/ \&\& works) {/ \&\& false) {/|test_probes_trust|
 lib/twin/rows/rows.c|s/sent_ns >= event_ns/sent_ns > event_ns/|test_twin|replay
 lib/twin/rows/align.c|s/from\[group\[i\]\] = sorted/from[group[i]] = group/|test_twin|replay

@@ -232,8 +232,7 @@ START_TEST(the_default_budget_is_enough)
         ck_assert_msg(error == 0 || error == -EDQUOT, "%s: error %d", spec,
                       error);
         for (size_t i = 0; i < plan.parts_count; i++)
-            ck_assert_msg((plan.parts[i].fits && !plan.parts[i].cut) ||
-                              plan.parts[i].probe->takes_rest,
+            ck_assert_msg(plan.parts[i].fits && !plan.parts[i].cut,
                           "%s: %s did not have what it needs", spec,
                           plan.parts[i].probe->name);
         count_forecasts(spec, &plan, &forecasts);
@@ -761,13 +760,13 @@ START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
 }
 END_TEST
 
-/* Each begins, also behind two that take all they can get: of 26, the first has
- * what it expects and a quarter more, the others what they are to write. */
+/* Each begins, also behind two that take all they can get: a third of 26, half of
+ * what is left, and the rest. */
 START_TEST(each_probe_has_its_share_of_the_budget)
 {
     static struct probe second, last;
     static const struct probe *const asked[] = {&greedy, &second, &last, NULL};
-    static const uint64_t passed[] = {10, 8, 8};
+    static const uint64_t passed[] = {8, 9, 9};
     const struct session_options session_options = {
         .seed = (uint64_t)_i, .write_budget_bytes = 26 * 4096};
     struct fault why = {FAULT_NONE, ""};
@@ -787,57 +786,36 @@ START_TEST(each_probe_has_its_share_of_the_budget)
 }
 END_TEST
 
-/* What is known to write nothing has nothing kept for it, and needs nothing to
- * begin. */
-START_TEST(nothing_is_kept_for_what_writes_nothing)
+/* Each part has its share of what is left beside those to come, and at least
+ * what it needs to begin; what is over, or writes nothing, has none. */
+START_TEST(what_is_left_is_shared)
 {
-    struct cost_plan plan = {.budget_bytes = 100, .parts_count = 2};
-    struct cost_part *running = &plan.parts[0], *other = &plan.parts[1];
-    const uint64_t usual[] = {20, 60}, kept[] = {0, 60};
-
-    for (int i = 0; i < 2; i++)
-        *(i ? other : running) = (struct cost_part){
-            .probe = &greedy,
-            .fits = true,
-            .plan = {.bytes_written = usual[i], .bytes_written_max = 1000},
-            .expected = {.bytes_written = usual[i]}};
-    for (int i = 0; i < 2; i++) {
-        other->expected.bytes_written = i ? 30 : 0;
-        ck_assert_uint_eq(plan_allowance(&plan, running, 100), 100 - kept[i]);
-    }
-    ck_assert(plan_is_tight(&plan, 1999));
-    ck_assert(!plan_is_tight(&plan, 2000));
-}
-END_TEST
-
-/* What takes the rest has nothing kept for it, and a part may write more than
- * was foreseen: half of what the others do not need, though they may want
- * more. */
-START_TEST(a_forecast_that_is_too_low_does_not_end_a_probe)
-{
-    static const struct probe rest = {.takes_rest = true};
+    static const struct probe two = {.budget_share = 2};
+    static const struct probe fill = {.prepares = true};
     struct cost_plan plan = {.budget_bytes = 100, .parts_count = 2};
     struct cost_part *running = &plan.parts[0], *other = &plan.parts[1];
 
     *running = (struct cost_part){
         .probe = &greedy,
         .fits = true,
-        .plan = {.bytes_written = 2, .bytes_written_max = 1000},
-        .expected = {.bytes_written = 2}};
-    *other = (struct cost_part){
-        .probe = &greedy,
-        .fits = true,
-        .plan = {.bytes_written = 60, .bytes_written_max = 1000},
-        .expected = {.bytes_written = 60}};
-    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 25);
-    other->plan.bytes_written_max = 70;
-    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 30);
-    other->plan =
-        (struct probe_plan){.bytes_written = 20, .bytes_written_max = 1000};
-    other->expected.bytes_written = 200;
-    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 40);
-    other->probe = &rest;
-    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 100);
+        .plan = {.bytes_written = 2, .bytes_written_max = 1000}};
+    *other = *running;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 50);
+    other->probe = &two;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 33);
+    running->plan.bytes_written = 60;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 60);
+    ck_assert_uint_eq(plan_allowance(&plan, running, 50), 50);
+    running->plan.bytes_written_max = 10;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 10);
+    running->plan.bytes_written_max = 1000;
+    other->passed = true;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 99);
+    other->passed = false;
+    other->plan.bytes_written_max = 0;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 99);
+    running->probe = &fill;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 99);
 }
 END_TEST
 
@@ -949,8 +927,7 @@ int main(void)
     tcase_add_loop_test(ends, a_greedy_probe_leaves_what_others_are_to_write, 0,
                         2);
     tcase_add_loop_test(ends, each_probe_has_its_share_of_the_budget, 0, 2);
-    tcase_add_test(ends, nothing_is_kept_for_what_writes_nothing);
-    tcase_add_test(ends, a_forecast_that_is_too_low_does_not_end_a_probe);
+    tcase_add_test(ends, what_is_left_is_shared);
     tcase_add_loop_test(ends, a_small_drive_has_enough_and_no_endless_search, 0,
                         4);
     suite_add_tcase(suite, ends);

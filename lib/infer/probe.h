@@ -106,8 +106,8 @@ struct probe {
      * it learns, so these end nothing; and an interrupted run goes on behind
      * its last pause or flush. */
     bool surveys;
-    bool takes_rest; /* writes until the budget is used up: none is reserved for
-                        it while others run */
+    unsigned budget_share; /* of what is left of the budget, beside those of
+                              the probes behind it; 0: 1 */
     bool compares;   /* what it reads: a device that forgets tells it nothing */
     bool by_operation; /* an effect that it finds none of would be one of single
                           operations of the flash, in the time of a request */

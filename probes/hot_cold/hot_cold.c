@@ -267,7 +267,6 @@ const struct probe probe_hot_cold = {
             "the places. If both kinds of data are mixed, writes slow down by "
             "a known formula.",
     .writes = true,
-    .takes_rest = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"hot_cold_separation"},
     .needs = {"steady_random_write"},

@@ -378,7 +378,7 @@ const struct probe probe_steady_state = {
             "area is used up and the rate is steady. Most reliable after fill, "
             "with --write-budget at twice the capacity.",
     .writes = true,
-    .takes_rest = true,
+    .budget_share = 6,
     .region_min_bytes = 128 * MIB,
     .answers = {"steady_random_write", "cleaning_stall", "spare_share"},
     .plan = plan,

@@ -349,6 +349,7 @@ const struct probe probe_sustained_write = {
         "Sequential writes until the rate falls and stays low, and again after "
         "a rest. An SLC cache is empty again once the drive has copied it out.",
     .writes = true,
+    .budget_share = 16,
     .region_min_bytes = 256 * MIB,
     .answers = {"fast_cache", "fast_write_rate", "sustained_write_rate",
                 "fast_cache_recovery"},

@@ -362,6 +362,7 @@ const struct probe probe_write_buffer = {
     .idea = "A write into an empty buffer follows a line of overhead and rate. "
             "One that does not fit waits for flash and leaves the line.",
     .writes = true,
+    .budget_share = 2,
     .region_min_bytes = 64 * MIB,
     .answers = {"write_buffer"},
     .by_flush = {"write_buffer"},

@@ -6,10 +6,7 @@
 #include "lib/session/run/rehearsal.h"
 #include "lib/session/run/skip.h"
 
-/* Forecasts all remaining parts. `foreseen`: also the running part, and stores
- * the results as the run's forecast. Otherwise the running part has a dry run
- * only for its findings. */
-static void expect_coming(struct session *session, bool foreseen)
+void expect_parts(struct session *session)
 {
     struct costs *costs = malloc(sizeof(*costs));
     struct findings *found = malloc(sizeof(*found));
@@ -26,25 +23,11 @@ static void expect_coming(struct session *session, bool foreseen)
             continue;
         costs_know(costs, found);
         if (rehearse(part->probe, &session->setting, found, costs, &part->plan,
-                     &expected, found) == 0 &&
-            (foreseen || part != session->part)) {
-            part->expected = expected;
-            part->foreseen = foreseen ? expected : part->foreseen;
-        }
+                     &expected, found) == 0)
+            part->expected = part->foreseen = expected;
     }
     free(costs);
     free(found);
-}
-
-void expect_parts(struct session *session)
-{
-    expect_coming(session, true);
-}
-
-void expect_others(struct session *session)
-{
-    if (session->piloted)
-        expect_coming(session, false);
 }
 
 void expect_part(struct session *session, const struct setting *setting)

@@ -96,67 +96,33 @@ void plan_pass(struct cost_plan *plan, const struct probe *probe)
             plan->parts[i].passed = true;
 }
 
-/* Forecast of what a part writes, and a quarter: it may be too low. */
-static uint64_t with_margin(const struct cost_part *part)
+/* Parts of the budget: 0 of what writes nothing. */
+static uint64_t share_of(const struct cost_part *part)
 {
-    return smaller_of(part->plan.bytes_written_max,
-                      part->expected.bytes_written / 4 * 5);
-}
+    const unsigned share = part->probe->budget_share;
 
-/* Budget that is reserved for a probe to come: the bytes that it needs to
- * begin. `with_room`: its forecast, if that is more. 0 if its forecast is to
- * write nothing, or if it takes what the others leave. */
-static uint64_t kept_for(const struct cost_part *part, bool with_room)
-{
-    const uint64_t usual_bytes = part->plan.bytes_written;
-
-    if (part->passed || !part->fits || !part->expected.bytes_written ||
-        part->probe->takes_rest)
+    if (part->passed || !part->fits || !part->plan.bytes_written_max)
         return 0;
-    return with_room ? larger_of(usual_bytes, with_margin(part)) : usual_bytes;
-}
-
-static uint64_t kept_for_others(const struct cost_plan *plan,
-                                const struct cost_part *running, bool with_room)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < plan->parts_count; i++)
-        if (&plan->parts[i] != running)
-            bytes += kept_for(&plan->parts[i], with_room);
-    return bytes;
-}
-
-static uint64_t left_after(uint64_t left_bytes, uint64_t kept_bytes)
-{
-    return left_bytes > kept_bytes ? left_bytes - kept_bytes : 0;
-}
-
-bool plan_is_tight(const struct cost_plan *plan, uint64_t left_bytes)
-{
-    uint64_t most_bytes = 0;
-
-    for (size_t i = 0; i < plan->parts_count; i++)
-        if (!plan->parts[i].passed && plan->parts[i].fits)
-            most_bytes += plan->parts[i].plan.bytes_written_max;
-    return most_bytes > left_bytes;
+    return share > 0 ? share : 1;
 }
 
 uint64_t plan_allowance(const struct cost_plan *plan,
                         const struct cost_part *running, uint64_t left_bytes)
 {
-    const uint64_t beyond_bytes =
-        left_after(left_bytes, kept_for_others(plan, running, false));
-    uint64_t share_bytes =
-        larger_of(left_after(left_bytes, kept_for_others(plan, running, true)),
-                  beyond_bytes / 2);
-    /* Rather than end without an answer, it may write what is foreseen. */
-    share_bytes =
-        larger_of(share_bytes, smaller_of(with_margin(running), beyond_bytes));
-    /* The part can begin even if the pilot or a repeated probe used some of the
-     * reserve. */
-    if (running->fits)
-        share_bytes = larger_of(
-            share_bytes, smaller_of(running->plan.bytes_written, left_bytes));
-    return smaller_of(running->plan.bytes_written_max, share_bytes);
+    const struct probe_plan *own = &running->plan;
+    const bool takes_all = running->probe->prepares || running->probe->surveys;
+    uint64_t shares = 0;
+
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (&plan->parts[i] != running)
+            shares += share_of(&plan->parts[i]);
+    const uint64_t one = share_of(running);
+    const uint64_t part_bytes =
+        takes_all ? left_bytes
+                  : (uint64_t)((double)left_bytes * (double)one /
+                               (double)(shares + (one ? one : 1)));
+    /* It may begin, even if a repeated probe took some of its share. */
+    return smaller_of(own->bytes_written_max,
+                      larger_of(part_bytes,
+                                smaller_of(own->bytes_written, left_bytes)));
 }

@@ -22,19 +22,10 @@ struct cost_part *plan_find(struct cost_plan *plan, const struct probe *probe,
  * longer. */
 void plan_pass(struct cost_plan *plan, const struct probe *probe);
 
-/* Could the remaining probes together write more than the budget that is left?
- * Assumes that each writes its maximum. */
-bool plan_is_tight(const struct cost_plan *plan, uint64_t left_bytes);
-
-/*
- * Bytes that the running part may write, out of the budget that is left.
- *
- * The limit is the part's plan, and what remains after the reserves of the
- * probes to come: their forecasts. Where these leave less, it is the part's own
- * forecast, or half of what remains beyond what the others need to begin: so a
- * search that meets a difficult drive does not take all. Nothing is reserved
- * for probes that take what the others leave.
- */
+/* Bytes that the running part may write, of the budget that is left: its share
+ * of it beside those of the parts to come (struct probe: budget_share), and
+ * what it needs to begin; at most its plan. What it leaves goes to the others.
+ * What prepares or surveys may take all. */
 uint64_t plan_allowance(const struct cost_plan *plan,
                         const struct cost_part *running, uint64_t left_bytes);
 

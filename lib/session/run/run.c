@@ -191,8 +191,6 @@ static void allow_writes(struct session *session)
         smaller_of(counters.written_bytes, budget_bytes);
     const uint64_t left_bytes = budget_bytes - written_bytes;
 
-    if (plan_is_tight(&session->plan, left_bytes))
-        expect_others(session);
     const struct device_limits limits = {
         .region_offset_bytes = session->setting.region_offset_bytes,
         .region_length_bytes = session->setting.region_length_bytes,

@@ -84,10 +84,6 @@ bool learn_writes(const struct session *session,
  * planned cost. */
 void expect_parts(struct session *session);
 
-/* expect.c: the same for the remaining parts, because the budget is shared
- * according to their forecasts. */
-void expect_others(struct session *session);
-
 /* expect.c: forecasts the part that is about to run. */
 void expect_part(struct session *session, const struct setting *setting);
 
