@@ -261,6 +261,15 @@ def covers(finding, truth):
         return False
 
 
+def is_between(finding, truth):
+    """A truth of "16 to 32" may be told as either, or as between them."""
+    try:
+        least, most = (float(end) for end in truth.split(" to "))
+        return least <= finding["low"] <= finding["high"] <= most
+    except (AttributeError, TypeError, ValueError):
+        return False
+
+
 def same(value, unit, truth, rough=0):
     if isinstance(value, bool) or truth in ("true", "false"):
         return str(value).lower() == str(truth).lower()
@@ -306,7 +315,11 @@ def judge(drive, finding):
             return "hidden"
         if is_beyond(finding.get("up_to"), truth):
             return "inconclusive"  # none so far: right, and no answer
-        return "absent" if truth in ("absent", "false") else "wrong"
+        either = isinstance(truth, str) and truth.startswith("1 to ")
+        return ("absent" if either or truth in ("absent", "false")
+                else "wrong")
+    if is_between(finding, truth):
+        return "exact"
     if value is None and not covers(finding, truth) and \
             holds(finding, truth):
         return "inconclusive"  # a range so wide that it is no answer

@@ -93,8 +93,12 @@ struct together {
 /* 0, -ENOMEM, or what the model says. */
 int oracle_together(const struct drive *drive, struct together *together,
                     struct fault *why);
-/* The depth beyond which more random reads do not pay; 0: it is not told. */
-uint32_t oracle_read_parallelism(const struct together *together);
+/* The depth beyond which more random reads do not pay: where a gain is near the
+ * limit it may be told as any from least to most; most is 0: it is not told. */
+struct depths {
+    uint32_t least, most;
+};
+struct depths oracle_read_parallelism(const struct together *together);
 
 /* Over how many banks bytes lie, by the keys, and does that show in pairs of
  * reads sent together? */

@@ -165,18 +165,21 @@ int oracle_together(const struct drive *drive, struct together *together,
     return error;
 }
 
-uint32_t oracle_read_parallelism(const struct together *together)
+struct depths oracle_read_parallelism(const struct together *together)
 {
-    uint32_t depth = 0;
+    struct depths depths = {0, 0};
 
-    for (size_t i = 0; i + 1 < PACE_DEPTHS; i++) {
+    for (size_t i = 0; i + 1 < PACE_DEPTHS && !depths.most; i++) {
         const double gain = together->random_ns[i] / together->random_ns[i + 1];
-        /* What is near the limit, or rises again, is not told. */
-        if ((gain > pays_least && gain < pays_sure) ||
-            (depth && gain >= pays_sure))
-            return 0;
-        if (!depth && gain <= pays_least)
-            depth = pace_depth(i);
+        if (gain < pays_sure && !depths.least)
+            depths.least = pace_depth(i);
+        if (gain <= pays_least)
+            depths.most = pace_depth(i);
     }
-    return depth;
+    /* What rises again beyond it is not told. */
+    for (size_t i = 0; i + 1 < PACE_DEPTHS; i++)
+        if (pace_depth(i) >= depths.most &&
+            together->random_ns[i] >= pays_sure * together->random_ns[i + 1])
+            depths.most = 0;
+    return depths;
 }

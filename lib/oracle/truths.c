@@ -277,11 +277,16 @@ static int state_reads_together(struct drive *quiet, const struct drive *noisy,
                  (uint64_t)llround(1e9 / order_ns * (double)bytes));
     state_number(quiet, "random_read_rate", true,
                  (uint64_t)llround(1e9 / random_ns));
-    const uint32_t depth = oracle_read_parallelism(&together);
-    if (depth == 1)
+    const struct depths depths = oracle_read_parallelism(&together);
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu32 " to %" PRIu32, depths.least,
+             depths.most);
+    if (depths.most == 1)
         state(quiet, "read_parallelism", "absent");
+    else if (depths.most > depths.least)
+        state(quiet, "read_parallelism", text);
     else
-        state_number(quiet, "read_parallelism", depth > 1, depth);
+        state_number(quiet, "read_parallelism", depths.most > 0, depths.most);
     return 0;
 }
 

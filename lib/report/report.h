@@ -135,6 +135,9 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
                       char *text, size_t size);
 char *report_confidence(const struct finding *finding, char *text, size_t size);
 
+/* A queue depth that was found: "QD 32", or "QD 16 to 32". Returns `text`. */
+char *report_depth(const struct finding *depth, char *text, size_t size);
+
 /* A number that stands beside a finding ("p99"); 0: there is none, or too few
  * requests were timed for that percentile. */
 double report_extra(const struct finding *finding, const char *name);

@@ -229,7 +229,7 @@ static void add_iops(struct sentence *sentence, const char *before)
         return;
     const struct finding *least = depth ? less_sure(rate, depth) : rate;
     if (depth)
-        snprintf(queue, sizeof(queue), "QD %.0f", value_number(&depth->value));
+        report_depth(depth, queue, sizeof(queue));
     if (!is_sure(least))
         snprintf(sure, sizeof(sure), "%s%d %%", depth ? ", " : "",
                  (int)floor(least->confidence * 100 + 1e-9));

@@ -6,7 +6,7 @@
 
 /* Each doubling is compared with the one before: gains that grow smaller bit by
  * bit have no one knee. */
-static const double knee_confidence = 0.95;
+const double knee_confidence = 0.95;
 
 static const struct claim_rule rule = {.alpha = 1e-4, .looks = claim_looks};
 

@@ -229,6 +229,22 @@ static void say_reads(struct throughput_probe *state,
                           (unsigned)random->block.n[BLOCK_DEPTH], alone));
 }
 
+/* Where one of the two gains is known and the other is near the limit: the
+ * depth, or its neighbour. */
+static void say_near(const struct knee *knee, struct finding *finding)
+{
+    const bool gains = knee->index == 0 || knee->gained.side == SIDE_ABOVE;
+    const bool ends =
+        knee->index + 1 == PACE_DEPTHS || knee->none.side == SIDE_BELOW;
+    const uint32_t low = pace_depth(gains ? knee->index : knee->index - 1);
+
+    if (gains == ends)
+        return;
+    finding_found(finding, value_none(), knee_confidence);
+    finding->low = value_integer(low);
+    finding->high = value_integer(2 * low);
+}
+
 static void say_knee(const struct knee *knee, struct findings *findings)
 {
     struct finding *finding =
@@ -240,13 +256,14 @@ static void say_knee(const struct knee *knee, struct findings *findings)
     if (knee->claim == CLAIM_FALLS)
         finding_why(finding, "the rate stops rising at some queue depth, and "
                              "rises again beyond it");
-    else if (knee->claim != CLAIM_HOLDS)
+    else if (knee->claim != CLAIM_HOLDS) {
+        say_near(knee, finding);
         finding_why(finding,
-                    "whether random reads at QD %u are faster than at half "
-                    "that depth, and no faster at twice, could not be decided: "
-                    "the gains are about %.0f %% and %.0f %%",
+                    "random reads at QD %u are about %.0f %% faster than at "
+                    "half that depth, and at twice that depth %.0f %%; 10 %% "
+                    "is the limit",
                     depth, gained, none);
-    else if (knee->index + 1 == PACE_DEPTHS) {
+    } else if (knee->index + 1 == PACE_DEPTHS) {
         finding->low = value_integer(depth);
         finding_why(finding,
                     "random reads at QD %u are still %.0f %% faster than at "

@@ -63,6 +63,7 @@ struct knee {
 
 /* Finds the smallest depth at which twice as many random reads do not pay,
  * beginning at the depth that a quick look found. */
+extern const double knee_confidence;
 struct knee knee_find(struct throughput_probe *state, size_t from);
 
 /* ---- writes ------------------------------------------------------------- */

@@ -144,10 +144,11 @@ static void put_iops(struct rows *rows, const char *parameter,
 static void put_rates(struct rows *rows)
 {
     const struct finding *depth = said_of(rows, "read_parallelism");
-    char deep[32] = "";
+    char queue[24], deep[32] = "";
 
     if (depth)
-        snprintf(deep, sizeof(deep), " (QD %.0f)", number_of(depth));
+        snprintf(deep, sizeof(deep), " (%s)",
+                 report_depth(depth, queue, sizeof(queue)));
     begin_row(rows, "read, random 4 KiB");
     put_value(rows, "", "random_read", "");
     if (depth || !said_of(rows, "random_read_rate"))
