@@ -41,6 +41,7 @@
     ROW(content)                                                               \
     ROW(write_buffer)                                                          \
     ROW(longest_write)                                                         \
+    ROW(pauses)                                                                \
     ROW(hot_cold)
 
 /* Before them what makes the drive ready, where that is needed, and what goes

@@ -760,8 +760,8 @@ START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
 }
 END_TEST
 
-/* Each begins, also behind two that take all they can get: a third of 26, half of
- * what is left, and the rest. */
+/* Each begins, also behind two that take all they can get: a third of 26, half
+ * of what is left, and the rest. */
 START_TEST(each_probe_has_its_share_of_the_budget)
 {
     static struct probe second, last;

@@ -87,8 +87,7 @@ static const struct open_case {
     {"sim:bench-64g,noise=none", "too small", 0},
     {"sim:ssd-c,capacity_bytes=1GiB,noise=none", "budget", 256 * MIB},
     /* As slow as it is fast: nothing is cleaned. */
-    {"sim:ram-disk,capacity_bytes=4GiB,noise=none", "may not be used up",
-     GIB},
+    {"sim:ram-disk,capacity_bytes=4GiB,noise=none", "may not be used up", GIB},
     {"sim:plain-disk,noise=none", "would need", 0},
     /* It is slower because it is hot. */
     {"sim:ssd-c,capacity_bytes=1GiB,throttle_heat_ns=2s,throttle_factor=2,"

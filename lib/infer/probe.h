@@ -108,7 +108,7 @@ struct probe {
     bool surveys;
     unsigned budget_share; /* of what is left of the budget, beside those of
                               the probes behind it; 0: 1 */
-    bool compares;   /* what it reads: a device that forgets tells it nothing */
+    bool compares; /* what it reads: a device that forgets tells it nothing */
     bool by_operation; /* an effect that it finds none of would be one of single
                           operations of the flash, in the time of a request */
     uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */

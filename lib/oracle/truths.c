@@ -240,6 +240,24 @@ static void state_sleep(struct drive *quiet, const struct drive *drive)
     state_number(quiet, "wake_time", true, drive->wake_ns[0]);
 }
 
+/* A probe looks for 20 s, and takes shorter pauses for chance. */
+static void state_pauses(struct drive *quiet, const struct drive *drive)
+{
+    const uint64_t longest_ns = 5 * UINT64_C(1000000000);
+    const uint64_t shortest_ns = 10000000, parts = 8;
+    const bool seen = drive->pause_every_ns <= longest_ns &&
+                      drive->pause_ns >= shortest_ns &&
+                      drive->pause_ns <= drive->pause_every_ns / parts;
+
+    if (drive->pause_every_ns == 0) {
+        state(quiet, "pause_period", "absent");
+        state(quiet, "pause_time", "absent");
+        return;
+    }
+    state_number(quiet, "pause_period", seen, drive->pause_every_ns);
+    state_number(quiet, "pause_time", seen, drive->pause_ns);
+}
+
 /* A drive that maps pages may slow down by cleaning, which hides that it has no
  * cache. */
 static int state_cache(struct drive *drive, struct fault *why)
@@ -514,6 +532,7 @@ int oracle_state_of_noise(struct drive *drive, struct fault *why)
     if (!error)
         error = state_sync(quiet, noisy, why);
     state_sleep(quiet, drive);
+    state_pauses(quiet, drive);
     error = finish(drive, quiet, error, why);
     free(drives);
     return error;
@@ -556,6 +575,7 @@ int oracle_state(struct drive *drive, struct fault *why)
     if (!error)
         error = state_mapping(quiet, why);
     state_sleep(quiet, drive);
+    state_pauses(quiet, drive);
     if (!error)
         error = state_trim(quiet, why);
     if (!error)

@@ -413,8 +413,7 @@ void report_wrap(FILE *out, const char *text, unsigned indent,
 
 char *report_depth(const struct finding *depth, char *text, size_t size)
 {
-    const int used =
-        snprintf(text, size, "QD %.0f", value_number(&depth->low));
+    const int used = snprintf(text, size, "QD %.0f", value_number(&depth->low));
 
     if (value_number(&depth->high) > value_number(&depth->low))
         snprintf(text + used, size - (size_t)used, " to %.0f",

@@ -18,7 +18,7 @@ static const double halves_differ = 0.03;
 /* It is known well enough to stop: halves that agree, and an interval of so
  * many times its low end. */
 static const double agree_most = 0.05, narrow_most = 1.2;
-/* Of all that could have been measured, so much lies in the interval. */
+/* The interval holds so much of all that could have been measured. */
 static const double middle_share = 0.99;
 /* Flash that a drive has beyond its capacity, as a share of that: more than in
  * most; where so much was written, cleaning goes on. With less than the least

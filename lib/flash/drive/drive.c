@@ -89,6 +89,8 @@ static const char *const truth_parameters[] = {
     "mapping_miss",
     "sleep_after",
     "wake_time",
+    "pause_period",
+    "pause_time",
 };
 
 static int set_noise(struct drive *drive, const char *value, struct fault *why)

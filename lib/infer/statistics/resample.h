@@ -20,7 +20,7 @@ struct interval resample_mean(const double values[], size_t count, double share,
 
 /*
  * The value that `above` of all pass, and the middle `share` of what it could
- * have been, which holds what each third of the items by itself says. Items
+ * have been, which holds what each third of the items says. Items
  * are in order of time, with their values; each of `parts` equal parts (at most
  * RESAMPLE_PARTS_MAX) is drawn as a whole. They end sorted, the largest first.
  */

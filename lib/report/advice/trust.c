@@ -291,6 +291,27 @@ static void advise_logger(const struct findings *findings,
              time, size);
 }
 
+static void advise_pauses(const struct findings *findings,
+                          struct advice_list *list)
+{
+    const uint64_t pause_ns = advice_value(findings, "pause_time");
+    const uint64_t period_ns = advice_value(findings, "pause_period");
+    char pause[32], period[32];
+
+    if (!pause_ns || !period_ns)
+        return;
+    struct advice *advice =
+        advice_add(list, "deadlines", "pause_time", "pause_period");
+    format_ns(pause_ns, pause, sizeof(pause));
+    format_ns(period_ns, period, sizeof(period));
+    advice_brief(advice, "allow for a pause of %s every %s", pause, period);
+    snprintf(advice->text, sizeof(advice->text),
+             "The drive answers nothing for %s every %s, whatever is asked of "
+             "it. A program with a shorter deadline must hold its data in "
+             "memory meanwhile, or use another drive.",
+             pause, period);
+}
+
 void advise_trust(const struct findings *findings, struct advice_list *list)
 {
     advise_flush(findings, list);
@@ -298,4 +319,5 @@ void advise_trust(const struct findings *findings, struct advice_list *list)
     advise_sectors(findings, list);
     advise_refresh(findings, list);
     advise_logger(findings, list);
+    advise_pauses(findings, list);
 }

@@ -122,7 +122,7 @@ uint64_t plan_allowance(const struct cost_plan *plan,
                   : (uint64_t)((double)left_bytes * (double)one /
                                (double)(shares + (one ? one : 1)));
     /* It may begin, even if a repeated probe took some of its share. */
-    return smaller_of(own->bytes_written_max,
-                      larger_of(part_bytes,
-                                smaller_of(own->bytes_written, left_bytes)));
+    return smaller_of(
+        own->bytes_written_max,
+        larger_of(part_bytes, smaller_of(own->bytes_written, left_bytes)));
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_PAUSES_CLOCK_H
+#define SSDPROBE_PROBES_PAUSES_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/infer/statistics/stats.h"
+
+/*
+ * Pauses that come by the clock. Within one kind of load they look like pauses
+ * that come by bytes, by place or by chance; the clock is what several kinds
+ * have in common: one period and one phase for all of them.
+ */
+
+/* Times in which something was asked for and nothing was answered, in order;
+ * `from_ns` to `to_ns` is when the load ran, of which `asked_share` something
+ * was asked for. */
+struct clock_gap {
+    double begin_ns, ns;
+};
+struct clock_load {
+    struct clock_gap *gaps;
+    size_t count;
+    double from_ns, to_ns, asked_share;
+};
+
+/* The gaps that are far longer than most. The requests are in order of
+ * completion; one is sent after the other, or several together. `gaps` has room
+ * for all. */
+struct clock_request {
+    double submit_ns, complete_ns;
+};
+struct clock_load clock_far_gaps(const struct clock_request requests[],
+                                 size_t count, struct clock_gap gaps[]);
+
+struct clock_pauses {
+    bool found;
+    double period_ns, pause_ns;
+    struct interval period, pause;
+    size_t hits, turns; /* so many of the expected ones were there */
+};
+struct clock_pauses clock_find(const struct clock_load loads[], size_t count);
+
+/* The shortest pause that would have been seen to come by the clock, in each of
+ * two loads: no more than three gaps of a load are as long. */
+double clock_least_ns(const struct clock_load loads[], size_t count);
+
+#endif
