@@ -174,7 +174,7 @@ static void think(struct study *study, struct findings *findings)
     }
     study_say_absent(
         &probe_pauses, findings, deny_sure,
-        "no pauses of %s or more come with one period in reads in order and "
+        "no pauses of %s or more come with one period in sequential reads and "
         "at random",
         study_ns(study, pause_least_ns));
     findings_up_to(findings, "pause_period", (uint64_t)lasted_ns / turns_least);
