@@ -35,6 +35,7 @@ layers    break_layers_flash     lib/device/bad.c
 layers    break_layers_missing   no_such.h
 rooms_size   break_rooms_size     lib/base/crowd
 rooms_circle break_rooms_circle   lib/flash/nand
+rooms_files  break_rooms_files    lib/base/random.c
 rooms_inner  break_rooms_inner    block_pool.h
 truth     break_truth            probes/bad.c
 probes    break_probes_plot      plots/bad_probe.gp

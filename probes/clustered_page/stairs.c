@@ -225,10 +225,10 @@ static void conclude_pageless(struct page_probe *state, const char *reason,
 
 /* Neither shifts nor stairs show anything: nor need they, where parts of a page
  * are gathered in a buffer that a flush does not empty. */
-static void say_nothing_shows(double confidence, struct findings *findings)
+static void say_nothing_shows(const struct probe *probe, double confidence,
+                              struct findings *findings)
 {
-    study_say_absent(&probe_clustered_page, findings,
-                     fmin(confidence, page_small_confidence),
+    study_say_absent(probe, findings, fmin(confidence, page_small_confidence),
                      "neither a shift by half the size nor one more sector "
                      "makes writes of up to 1 MiB significantly slower");
     findings_up_to(findings, "clustered_page", page_largest_bytes);
@@ -263,5 +263,6 @@ void page_conclude_without_rmw(struct page_probe *state, double confidence,
                           "the cost of longer writes fit no page size",
                           findings);
     else
-        say_nothing_shows(fmin(certainty, confidence), findings);
+        say_nothing_shows(state->study.probe, fmin(certainty, confidence),
+                          findings);
 }

@@ -45,13 +45,6 @@ static const char phase[] = "beside";
 
 static const double claim_alpha = 1e-4;
 
-uint32_t interference_last(const uint32_t counts[])
-{
-    while (counts[1])
-        counts++;
-    return *counts;
-}
-
 /* A read may also find a part of the drive that no write waits for. */
 static const double first_confidence = 0.95;
 

@@ -188,7 +188,7 @@ static void say_lookup(struct study *study, uint32_t logs,
                        const struct blocks *blocks, struct findings *findings)
 {
     study_say_open(
-        &probe_log_list, findings,
+        study->probe, findings,
         study_text(study,
                    "writes that alternate between %u areas of %s are fast, and "
                    "between %u areas they are not, but the first read in an "

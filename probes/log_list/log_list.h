@@ -98,7 +98,7 @@ uint64_t log_next_place(struct log_probe *state, struct random *random);
  * them were already written in turn last, so that their blocks have logs; all
  * of them if the previous contrast was a pair too.
  */
-uint32_t log_choose_places(const struct trial *trial,
+uint32_t log_choose_places(const struct trial *trial, bool is_pair,
                            uint64_t places[LOG_PLACES_MAX + 1]);
 /*
  * Continues a certificate with one block more than there are logs. The given
@@ -106,7 +106,7 @@ uint32_t log_choose_places(const struct trial *trial,
  * they keep their order, and the extra block comes last. If some logs may be
  * out of order, chooses all places anew. Returns as log_choose_places().
  */
-uint32_t log_one_block_more(const struct trial *trial,
+uint32_t log_one_block_more(const struct trial *trial, bool is_pair,
                             uint64_t places[LOG_PLACES_MAX + 1]);
 void log_remember(struct log_probe *state, uint64_t place);
 
@@ -136,6 +136,9 @@ struct contrast log_certificate(int which, uint32_t logs, uint64_t block_bytes,
                                 uint64_t phase_bytes, uint64_t page_bytes,
                                 double middle);
 
+/* Writes of a vote: a drive that merges in two banks at once makes every other
+ * write wait. */
+enum { LOG_VOTE_WRITES = 2 };
 /* Votes of one trial: enough to write each place once more, and at least
  * four. */
 uint32_t log_votes_of(const struct contrast *contrast);

@@ -123,6 +123,15 @@ static void far_places(struct log_probe *state, struct random *random,
     }
 }
 
+static const uint64_t votes_least = 4;
+
+uint32_t log_votes_of(const struct contrast *contrast)
+{
+    return (uint32_t)larger_of((contrast->repeats + LOG_VOTE_WRITES - 1) /
+                                   LOG_VOTE_WRITES,
+                               votes_least);
+}
+
 /* Which of the contrast's series of votes it is. */
 static uint32_t series_of(const struct trial *trial)
 {
@@ -279,13 +288,13 @@ static void put_across(const struct log_probe *state,
 }
 
 /* Chooses the places of a certificate, at random blocks. */
-static void choose_blocks(const struct trial *trial, uint64_t places[])
+static void choose_blocks(const struct trial *trial, bool is_pair,
+                          uint64_t places[])
 {
     struct log_probe *state = (struct log_probe *)trial->study;
     const struct contrast *contrast = trial->contrast;
     const uint64_t block = contrast->n[LOG_BLOCK];
     const uint32_t count = contrast->repeats;
-    const bool is_pair = log_is_pair(contrast);
 
     state->holds = false;
     state->in_order = log_has_choice(state);
@@ -305,11 +314,11 @@ static void choose_blocks(const struct trial *trial, uint64_t places[])
 
 /* Chooses the places of a search step. Returns how many were written in turn
  * last. */
-static uint32_t choose_near_held(const struct trial *trial, uint64_t places[])
+static uint32_t choose_near_held(const struct trial *trial, bool is_pair,
+                                 uint64_t places[])
 {
     struct log_probe *state = (struct log_probe *)trial->study;
     const struct contrast *contrast = trial->contrast;
-    const bool is_pair = log_is_pair(contrast);
     const uint32_t count = contrast->repeats - (is_pair ? 1 : 0);
     const uint64_t base = is_pair ? contrast->n[LOG_FROM] : nowhere;
     const uint32_t there = take_held(trial, base, places, count);
@@ -323,29 +332,29 @@ static uint32_t choose_near_held(const struct trial *trial, uint64_t places[])
     return is_pair && there ? contrast->repeats : there;
 }
 
-uint32_t log_choose_places(const struct trial *trial,
+uint32_t log_choose_places(const struct trial *trial, bool is_pair,
                            uint64_t places[LOG_PLACES_MAX + 1])
 {
     const struct log_probe *state = (const struct log_probe *)trial->study;
     uint32_t there = 0;
 
     if (trial->contrast->n[LOG_BLOCK])
-        choose_blocks(trial, places);
+        choose_blocks(trial, is_pair, places);
     else
-        there = choose_near_held(trial, places);
+        there = choose_near_held(trial, is_pair, places);
     if (state->is_wide)
         order_by_age(state, trial->contrast, places);
     return there;
 }
 
-uint32_t log_one_block_more(const struct trial *trial,
+uint32_t log_one_block_more(const struct trial *trial, bool is_pair,
                             uint64_t places[LOG_PLACES_MAX + 1])
 {
     const struct log_probe *state = (const struct log_probe *)trial->study;
 
     if (!state->in_order)
-        return log_choose_places(trial, places);
-    if (log_is_pair(trial->contrast))
+        return log_choose_places(trial, is_pair, places);
+    if (is_pair)
         put_across(state, trial->contrast, places);
     return trial->contrast->repeats - 1;
 }

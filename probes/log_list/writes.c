@@ -12,9 +12,6 @@
 enum {
     EARLY_PLACES = 8, /* most drives have no more logs */
     REWRITES_MAX = 3,
-    VOTES_LEAST = 4, /* votes of one trial */
-    /* A drive that merges in two banks at once makes every other write wait. */
-    VOTE_WRITES = 2,
     TRIALS_MAX = 5
 };
 
@@ -34,12 +31,6 @@ bool log_is_pair(const struct contrast *contrast)
 static struct log_probe *state_of(const struct trial *trial)
 {
     return (struct log_probe *)trial->study;
-}
-
-uint32_t log_votes_of(const struct contrast *contrast)
-{
-    return (uint32_t)larger_of(
-        (contrast->repeats + VOTE_WRITES - 1) / VOTE_WRITES, VOTES_LEAST);
 }
 
 static void write_page(const struct trial *trial, char arm, uint64_t at_bytes)
@@ -133,8 +124,8 @@ static void write_in_turn(const struct trial *trial, const uint64_t places[],
     for (uint32_t i = there; i < count; i++)
         write_new(trial, places[i]);
     assert(count > 0);
-    for (uint32_t i = 0; i < VOTE_WRITES * log_votes_of(contrast); i++) {
-        vote.round = trial->round + i / VOTE_WRITES;
+    for (uint32_t i = 0; i < LOG_VOTE_WRITES * log_votes_of(contrast); i++) {
+        vote.round = trial->round + i / LOG_VOTE_WRITES;
         write_page(&vote, 'a', places[i % count]);
     }
 }
@@ -152,7 +143,9 @@ static void send_votes(const struct trial *trial)
     if (trial->round % log_votes_of(contrast) != 0 ||
         (is_shared && contrast->expected == SIDE_ABOVE))
         return;
-    write_in_turn(trial, places, log_choose_places(trial, places));
+    write_in_turn(
+        trial, places,
+        log_choose_places(trial, log_is_pair(trial->contrast), places));
     if (!is_shared)
         return;
     const struct contrast more =
@@ -161,7 +154,9 @@ static void send_votes(const struct trial *trial)
                         state_of(trial)->page_bytes, contrast->predicted);
     struct trial next = *trial;
     next.contrast = &more;
-    write_in_turn(&next, places, log_one_block_more(&next, places));
+    write_in_turn(
+        &next, places,
+        log_one_block_more(&next, log_is_pair(next.contrast), places));
 }
 
 /* ---- what it says ------------------------------------------------------- */
@@ -214,11 +209,11 @@ static bool fresh_over_again(const struct trial *trial, double *ratio)
 
 static bool vote_time(const struct trial *trial, double *ratio)
 {
-    double ns[VOTE_WRITES];
+    double ns[LOG_VOTE_WRITES];
 
-    if (!trial_flushed_ns(trial, 'a', VOTE_WRITES, ns))
+    if (!trial_flushed_ns(trial, 'a', LOG_VOTE_WRITES, ns))
         return false;
-    *ratio = log(mean_of(ns, VOTE_WRITES));
+    *ratio = log(mean_of(ns, LOG_VOTE_WRITES));
     return true;
 }
 

@@ -137,24 +137,6 @@ static void say_size(const struct sustained_probe *state,
                 change->slow.ns / change->fast.ns, first, second);
 }
 
-void sustained_say_unexplained(const double block_ns[], size_t count,
-                               const struct rate_change *change,
-                               const char *reason, struct findings *findings)
-{
-    static const char *const open[] = {"fast_cache", "fast_write_rate",
-                                       "fast_cache_recovery"};
-
-    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
-        finding_why(sustained_add(findings, open[i]), "%s", reason);
-    const struct rate_part part = {&block_ns[change->at], count - change->at};
-    rate_say(sustained_add(findings, "sustained_write_rate"), &part, 1,
-             SUSTAINED_BLOCK_BYTES,
-             change->at ? "sequential writes after the rate has fallen; the "
-                          "cause of that was not found"
-                        : "sequential writes, pauses included; why their rate "
-                          "changes was not found");
-}
-
 /* Where it is quick again without a rest. */
 static void conclude_memory(struct sustained_probe *state, const double ns[],
                             size_t count, size_t written,

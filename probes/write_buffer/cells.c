@@ -276,3 +276,13 @@ enum claim buffer_claim(struct buffer_probe *state, const char *phase,
         *confidence = claim_confidence(contrast, 1, &rule);
     return claim;
 }
+
+struct finding *buffer_add(struct findings *findings)
+{
+    return findings_add(findings, "write-buffer", "write_buffer");
+}
+
+void buffer_say_open(struct findings *findings, const char *reason)
+{
+    finding_why(buffer_add(findings), "%s", reason);
+}

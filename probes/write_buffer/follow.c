@@ -27,16 +27,6 @@ static const double step_clear = 1.25, small_step_confidence = 0.85;
 /* Longer writes cost too much to tell a step below step_clear from the line. */
 static const uint64_t dear_bytes = 4 * MIB;
 
-struct finding *buffer_add(struct findings *findings)
-{
-    return findings_add(findings, "write-buffer", "write_buffer");
-}
-
-void buffer_say_open(struct findings *findings, const char *reason)
-{
-    finding_why(buffer_add(findings), "%s", reason);
-}
-
 static void say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
                      double confidence, const char *why_not_host,
                      struct findings *findings)

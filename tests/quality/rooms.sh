@@ -44,6 +44,40 @@ break_rooms_circle()
         >>lib/flash/nand/divisor.h
 }
 
+# Do two files call each other, directly or not? A function's definition stands
+# at the beginning of a line that does not end in `;`.
+check_rooms_files()
+{
+    local files
+    mapfile -t files < <(sources "$1" lib probes | grep '\.c$')
+    (cd -- "$1" && awk '
+        pass == 1 && /^[a-z]/ && !/;$/ && match($0, /[a-z_0-9]+\(/) {
+            name = substr($0, RSTART, RLENGTH - 1)
+            if (/^static/)
+                own[FILENAME, name]
+            else
+                defined[name] = FILENAME
+        }
+        pass == 2 && !/^ *\*|^\/\*|^[a-z]/ {
+            gsub(/"[^"]*"|(->|\.)[a-z_0-9]+/, "")
+            while (match($0, /[a-z_0-9]+\(/)) {
+                name = substr($0, RSTART, RLENGTH - 1)
+                $0 = substr($0, RSTART + RLENGTH)
+                if (name in defined && defined[name] != FILENAME &&
+                    !((FILENAME, name) in own))
+                    print FILENAME, defined[name]
+            }
+        }' pass=1 "${files[@]}" pass=2 "${files[@]}") | sort -u |
+        tsort 2>&1 >/dev/null |
+        sed 's/^tsort: -: /circle: /; s/^tsort: /circle: /'
+}
+
+break_rooms_files()
+{
+    printf 'void bad_a(void)\n{\n    bad_b();\n}\n' >>lib/base/units.c
+    printf 'void bad_b(void)\n{\n    bad_a();\n}\n' >>lib/base/random.c
+}
+
 # Is a folder's inner header included from outside? Each layer's README.md has
 # a table: its first column names a folder, its last one the folder's headers
 # that others may include.

@@ -49,3 +49,12 @@ uint64_t serve_find(struct flash *flash, uint64_t unit, uint64_t begin_ns)
     }
     return known_ns;
 }
+
+uint64_t serve_program(struct flash *flash, const struct dirty *run,
+                       uint64_t begin_ns)
+{
+    begin_ns = serve_find(flash, run->unit, begin_ns);
+    return flash->mapping->ops->write(flash->mapping, run->unit,
+                                      run->first_byte, run->length_bytes,
+                                      begin_ns);
+}

@@ -20,15 +20,6 @@ void serve_drop_read(struct flash *flash, uint64_t offset_bytes,
         read_buffer_drop(flash->read_buffer, page);
 }
 
-uint64_t serve_program(struct flash *flash, const struct dirty *run,
-                       uint64_t begin_ns)
-{
-    begin_ns = serve_find(flash, run->unit, begin_ns);
-    return flash->mapping->ops->write(flash->mapping, run->unit,
-                                      run->first_byte, run->length_bytes,
-                                      begin_ns);
-}
-
 /* ---- write buffer ------------------------------------------------------ */
 
 /* Programs the oldest run; false when the buffer is empty. */

@@ -8,7 +8,6 @@
 
 #include "lib/base/random.h"
 #include "lib/device/host/sysfs.h"
-#include "lib/session/keep/journal.h"
 
 /* Blocks tried at each place until one is not blank: most blocks of a little
  * used disk are blank. */
@@ -28,6 +27,20 @@ static bool is_blank(const unsigned char *data)
     return memcmp(data, data + 1, FINGERPRINT_BLOCK_BYTES - 1) == 0;
 }
 
+uint64_t fingerprint_digest(const void *data, size_t length_bytes)
+{
+    const unsigned char *bytes = data;
+    uint64_t digest = length_bytes, word;
+
+    for (size_t at = 0; at < length_bytes; at += sizeof(word)) {
+        const size_t left = length_bytes - at;
+        word = 0;
+        memcpy(&word, bytes + at, left < sizeof(word) ? left : sizeof(word));
+        digest = random_mix(digest ^ word);
+    }
+    return digest;
+}
+
 static bool read_block(struct device *device, uint64_t offset_bytes,
                        struct fingerprint_block *block)
 {
@@ -41,7 +54,7 @@ static bool read_block(struct device *device, uint64_t offset_bytes,
         return false;
     *block = (struct fingerprint_block){
         .offset_bytes = offset_bytes,
-        .digest = journal_digest(data, FINGERPRINT_BLOCK_BYTES),
+        .digest = fingerprint_digest(data, FINGERPRINT_BLOCK_BYTES),
         .blank = is_blank(data)};
     return true;
 }

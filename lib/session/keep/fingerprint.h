@@ -78,4 +78,7 @@ void fingerprint_compare(struct device *device,
 const char *fingerprint_doubt(const struct fingerprint_match *match, char *text,
                               size_t size);
 
+/* A digest that tells two contents of an extent apart. */
+uint64_t fingerprint_digest(const void *data, size_t length_bytes);
+
 #endif

@@ -58,20 +58,6 @@ uint64_t journal_bytes(uint64_t region_length_bytes)
     return layout_of(region_length_bytes).second_page_place + HEADER_BYTES;
 }
 
-uint64_t journal_digest(const void *data, size_t length_bytes)
-{
-    const unsigned char *bytes = data;
-    uint64_t digest = length_bytes, word;
-
-    for (size_t at = 0; at < length_bytes; at += sizeof(word)) {
-        const size_t left = length_bytes - at;
-        word = 0;
-        memcpy(&word, bytes + at, left < sizeof(word) ? left : sizeof(word));
-        digest = random_mix(digest ^ word);
-    }
-    return digest;
-}
-
 void journal_identify(const struct device_info *device,
                       struct journal_header *header)
 {
@@ -126,7 +112,7 @@ static int put_page(const struct journal *journal, uint64_t place,
         header->region_length_bytes, fingerprint);
     page[used] = '\n'; /* in place of the end of the string */
     snprintf(page + PAGE_TEXT_BYTES, CHECK_BYTES + 1, "%016" PRIx64 "\n",
-             journal_digest(page, PAGE_TEXT_BYTES));
+             fingerprint_digest(page, PAGE_TEXT_BYTES));
     return put(journal, place, page, HEADER_BYTES, why);
 }
 
@@ -206,8 +192,8 @@ int journal_add(struct journal *journal, uint64_t number, const void *data,
 
     place_extent(journal, number, &extent);
     for (size_t i = 0; i < extent.units_count; i++)
-        extent.digests[0][i] = journal_digest(bytes + i * JOURNAL_UNIT_BYTES,
-                                              journal_unit_bytes(&extent, i));
+        extent.digests[0][i] = fingerprint_digest(
+            bytes + i * JOURNAL_UNIT_BYTES, journal_unit_bytes(&extent, i));
     const int error =
         put(journal, HEADER_BYTES + number * JOURNAL_UNITS * DIGEST_BYTES,
             extent.digests[0], extent.units_count * DIGEST_BYTES, why);
@@ -310,7 +296,7 @@ static bool read_header(struct journal *journal, uint64_t place)
         return false;
     page[HEADER_BYTES] = '\0';
     snprintf(check, sizeof(check), "%016" PRIx64 "\n",
-             journal_digest(page, PAGE_TEXT_BYTES));
+             fingerprint_digest(page, PAGE_TEXT_BYTES));
     if (strcmp(page + PAGE_TEXT_BYTES, check) != 0 ||
         strncmp(page, title, strlen(title)) != 0)
         return false;
@@ -402,7 +388,7 @@ bool journal_is(const struct journal_extent *extent, size_t unit,
                 const void *data)
 {
     const uint64_t digest =
-        journal_digest(data, journal_unit_bytes(extent, unit));
+        fingerprint_digest(data, journal_unit_bytes(extent, unit));
 
     return digest == extent->digests[0][unit] ||
            digest == extent->digests[1][unit];

@@ -58,9 +58,6 @@ struct journal {
 /* Largest size of the file, when it has no holes. */
 uint64_t journal_bytes(uint64_t region_length_bytes);
 
-/* A digest that tells two contents of an extent apart. */
-uint64_t journal_digest(const void *data, size_t length_bytes);
-
 /* Writing. Each function returns 0, or -errno with `why` (FAULT_OPEN). */
 int journal_create(const struct run_dir *dir,
                    const struct journal_header *header, struct journal *journal,

@@ -6,6 +6,14 @@
 #include "lib/session/run/rehearsal.h"
 #include "lib/session/run/skip.h"
 
+/* A probe that fills needs write costs, which a pilot without writes lacks. */
+static bool knows(const struct session *session, const struct probe *probe)
+{
+    return session->piloted &&
+           (!probe->writes || (!probe->prepares && !probe->surveys) ||
+            session->cost.pilot.bytes_written > 0);
+}
+
 void expect_parts(struct session *session)
 {
     struct costs *costs = malloc(sizeof(*costs));
@@ -18,7 +26,7 @@ void expect_parts(struct session *session)
     for (size_t i = 0; costs && found && i < session->plan.parts_count; i++) {
         struct cost_part *part = &session->plan.parts[i];
         struct cost_expectation expected;
-        if (!part->fits || part->passed || !learn_knows(session, part->probe) ||
+        if (!part->fits || part->passed || !knows(session, part->probe) ||
             skip_reason(part->probe, &session->setting, found, NULL, 0))
             continue;
         costs_know(costs, found);
@@ -35,7 +43,7 @@ void expect_part(struct session *session, const struct setting *setting)
     struct cost_part *part = session->part;
     struct cost_expectation expected;
 
-    if (!learn_knows(session, part->probe))
+    if (!knows(session, part->probe))
         return;
     costs_know(&session->costs, &session->findings);
     if (rehearse(part->probe, setting, &session->findings, &session->costs,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/run/plan.h"
+#include "lib/session/run/skip.h"
 #include "lib/session/run/state.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "lib/base/units.h"
 #include "lib/session/state/pilot.h"
@@ -79,14 +82,6 @@ bool learn_writes(const struct session *session,
             session->written_before_bytes) /
                    share >=
                PILOT_BYTES_MAX;
-}
-
-/* A probe that fills needs write costs, which a pilot without writes lacks. */
-bool learn_knows(const struct session *session, const struct probe *probe)
-{
-    return session->piloted &&
-           (!probe->writes || (!probe->prepares && !probe->surveys) ||
-            session->cost.pilot.bytes_written > 0);
 }
 
 /* Lets the device accept `bytes` of writes before the first probe. */
@@ -217,6 +212,44 @@ static bool needs_pages(const struct probe *const probes[])
         if (!(*probes)->compares)
             return true;
     return false;
+}
+
+void session_plan(const struct session *session,
+                  const struct probe *const probes[], struct cost_plan *plan)
+{
+    const uint64_t tries = session->options.disturbed ? 2 : 1;
+    const struct probe *const *first = probes;
+    struct findings *hoped = malloc(sizeof(*hoped));
+
+    *plan = (struct cost_plan){
+        .region_offset_bytes = session->setting.region_offset_bytes,
+        .region_length_bytes = session->setting.region_length_bytes,
+        .budget_bytes = session->options.write_budget_bytes};
+    if (hoped)
+        *hoped = session->findings;
+    for (; *probes; probes++) {
+        const struct setting *setting = &session->setting;
+        if (session->flushes_cause[0] && !session->flushes_hide &&
+            skip_flushed(*probes, session->flushes_cause, NULL))
+            continue;
+        if (skip_reason(*probes, setting, hoped ? hoped : &session->findings,
+                        NULL, 0))
+            continue;
+        if (plan_add(plan, *probes, setting, (*probes)->surveys ? 1 : tries)
+                ->fits &&
+            hoped)
+            skip_hope(*probes, hoped);
+    }
+    free(hoped);
+    if (learn_writes(session, first)) {
+        plan->bytes_written += PILOT_BYTES_MAX + FLUSHING_BYTES;
+        plan->bytes_written_max += PILOT_BYTES_MAX + FLUSHING_BYTES_MAX;
+    }
+    const uint64_t filled_bytes = learn_fill_bytes(session, plan);
+    if (session->options.fill && plan->bytes_written > 0 &&
+        filled_bytes <= plan->budget_bytes)
+        plan->bytes_written_max += filled_bytes - plan->bytes_written;
+    plan_end(plan);
 }
 
 bool session_wants_fill(struct session *session,

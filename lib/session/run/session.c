@@ -103,44 +103,6 @@ const struct setting *session_setting(const struct session *session)
     return &session->setting;
 }
 
-void session_plan(const struct session *session,
-                  const struct probe *const probes[], struct cost_plan *plan)
-{
-    const uint64_t tries = session->options.disturbed ? 2 : 1;
-    const struct probe *const *first = probes;
-    struct findings *hoped = malloc(sizeof(*hoped));
-
-    *plan = (struct cost_plan){
-        .region_offset_bytes = session->setting.region_offset_bytes,
-        .region_length_bytes = session->setting.region_length_bytes,
-        .budget_bytes = session->options.write_budget_bytes};
-    if (hoped)
-        *hoped = session->findings;
-    for (; *probes; probes++) {
-        const struct setting *setting = &session->setting;
-        if (session->flushes_cause[0] && !session->flushes_hide &&
-            skip_flushed(*probes, session->flushes_cause, NULL))
-            continue;
-        if (skip_reason(*probes, setting, hoped ? hoped : &session->findings,
-                        NULL, 0))
-            continue;
-        if (plan_add(plan, *probes, setting, (*probes)->surveys ? 1 : tries)
-                ->fits &&
-            hoped)
-            skip_hope(*probes, hoped);
-    }
-    free(hoped);
-    if (learn_writes(session, first)) {
-        plan->bytes_written += PILOT_BYTES_MAX + FLUSHING_BYTES;
-        plan->bytes_written_max += PILOT_BYTES_MAX + FLUSHING_BYTES_MAX;
-    }
-    const uint64_t filled_bytes = learn_fill_bytes(session, plan);
-    if (session->options.fill && plan->bytes_written > 0 &&
-        filled_bytes <= plan->budget_bytes)
-        plan->bytes_written_max += filled_bytes - plan->bytes_written;
-    plan_end(plan);
-}
-
 int session_assume(struct session *session, const char *parameter,
                    const char *value, struct fault *why)
 {

@@ -72,9 +72,6 @@ uint64_t learn_fill_bytes(const struct session *session,
 /* learn.c: measures everything anew after a fill, which changes the drive. */
 void learn_again(struct session *session);
 
-/* learn.c: are the costs known well enough for a dry run of this probe? */
-bool learn_knows(const struct session *session, const struct probe *probe);
-
 /* learn.c: may the pilot before `probes` write? */
 bool learn_writes(const struct session *session,
                   const struct probe *const probes[]);

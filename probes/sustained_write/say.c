@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sustained-write: what is said of rates, of a cache that is not there, and of
+ * what stays open. */
+#include "probes/sustained_write/sustained_write.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "probes/times.h"
+
+/* Long enough for most caches to be copied out. */
+const uint64_t sustained_rest_ns = UINT64_C(30000000000);
+/* A full drive has no cache beyond this part of its capacity: a tenth of its
+ * flash would be spare and used for nothing else, with two bits a cell; with
+ * three, more. */
+static const uint64_t cache_parts = 20;
+static const double absent_confidence = 0.95;
+/* What all writes take on average, and what most of them take: above, the rest
+ * may hide a fall that a user would notice. */
+static const double hidden_least = 1.33;
+
+const struct sustained_pass sustained_first = {"first", sustained_rest_ns,
+                                               SUSTAINED_FIRST_READS, 0};
+
+/* What the probe answers. */
+static const char *const answers[] = {"fast_cache", "fast_write_rate",
+                                      "sustained_write_rate",
+                                      "fast_cache_recovery"};
+
+struct finding *sustained_add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "sustained-write", parameter);
+}
+
+void sustained_say_open(struct findings *findings, const char *reason)
+{
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        finding_why(sustained_add(findings, answers[i]), "%s", reason);
+}
+
+double sustained_confidence(const struct sustained_probe *state, double spread)
+{
+    return fmin(times_confidence(spread), state->most_confidence);
+}
+
+void sustained_say_rate(const struct sustained_probe *state,
+                        struct findings *findings, const char *parameter,
+                        const struct rate_level *level,
+                        const struct rate_part *part, const char *what)
+{
+    struct finding *finding = sustained_add(findings, parameter);
+    const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
+    const double spread = rate_spread(part->ns, part->count);
+    const double confidence = sustained_confidence(state, spread);
+
+    if (confidence <= 0 || !rate_narrow(level)) {
+        rate_say(finding, part, 1, SUSTAINED_BLOCK_BYTES, what);
+        return;
+    }
+    const struct interval rate = {units / level->interval.high,
+                                  units / level->interval.low};
+    finding_measured(finding, units / level->ns, &rate, confidence);
+    finding_why(finding, "%s", what);
+}
+
+static char *size_text(size_t blocks, char text[24])
+{
+    return format_bytes(blocks * SUSTAINED_BLOCK_BYTES, text, 24);
+}
+
+/* Pauses that may be the drive's lie within the interval; where that makes it
+ * more than a factor of two, nothing is known. */
+static void widen(struct finding *finding, const struct rate_level *level,
+                  double mean_ns)
+{
+    if (finding->verdict != VERDICT_FOUND || mean_ns <= level->interval.high)
+        return;
+    if (mean_ns > 2 * level->ns) {
+        finding_withdraw(finding);
+        return;
+    }
+    finding->low = value_integer(
+        (uint64_t)(1e9 * (double)SUSTAINED_BLOCK_BYTES / mean_ns));
+}
+
+bool sustained_hides(const double block_ns[], size_t count,
+                     const struct rate_level *level)
+{
+    return rate_mean(block_ns, count, INFINITY) > hidden_least * level->ns;
+}
+
+void sustained_say_none(const struct sustained_probe *state,
+                        const struct rate_level *level, const double block_ns[],
+                        size_t count, size_t from, struct findings *findings)
+{
+    static const char *const absent[] = {"fast_cache", "fast_write_rate",
+                                         "fast_cache_recovery"};
+    const struct rate_part part = {&block_ns[from], count - from};
+    const double spread = rate_spread(part.ns, part.count);
+    char what[300], size[24];
+
+    size_text(count, size);
+    if (count * SUSTAINED_BLOCK_BYTES <
+        state->study.setting.capacity_bytes / cache_parts / MIB * MIB) {
+        snprintf(what, sizeof(what),
+                 "the rate of sequential writes stays the same for %s, but an "
+                 "SLC cache may be larger; --write-budget allows more",
+                 size);
+        sustained_say_open(findings, what);
+        return;
+    }
+    if (!rate_narrow(level) || times_confidence(spread) <= 0) {
+        const struct rate_change all = {.at = from};
+        sustained_say_unexplained(
+            block_ns, count, &all,
+            "the rate of sequential writes differs too much between parts of "
+            "the measurement to tell a fall",
+            findings);
+        return;
+    }
+    const double mean_ns = rate_mean(block_ns, count, INFINITY);
+    const bool hidden = sustained_hides(block_ns, count, level);
+    snprintf(what, sizeof(what),
+             "after a rest, sequential writes keep one rate for %s%s", size,
+             hidden ? ", but with pauses; a full cache may cause them, or the "
+                      "drive, or something else"
+                    : "");
+    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+        struct finding *finding = sustained_add(findings, absent[i]);
+        if (!hidden)
+            finding_absent(finding, fmin(absent_confidence,
+                                         sustained_confidence(state, spread)));
+        finding_why(finding, "%s", what);
+    }
+    findings_up_to(findings, "fast_cache", count * SUSTAINED_BLOCK_BYTES);
+    sustained_say_rate(state, findings, "sustained_write_rate", level, &part,
+                       what);
+    widen(&findings->items[findings->count - 1], level, mean_ns);
+}
+
+void sustained_say_unexplained(const double block_ns[], size_t count,
+                               const struct rate_change *change,
+                               const char *reason, struct findings *findings)
+{
+    static const char *const open[] = {"fast_cache", "fast_write_rate",
+                                       "fast_cache_recovery"};
+
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+        finding_why(sustained_add(findings, open[i]), "%s", reason);
+    const struct rate_part part = {&block_ns[change->at], count - change->at};
+    rate_say(sustained_add(findings, "sustained_write_rate"), &part, 1,
+             SUSTAINED_BLOCK_BYTES,
+             change->at ? "sequential writes after the rate has fallen; the "
+                          "cause of that was not found"
+                        : "sequential writes, pauses included; why their rate "
+                          "changes was not found");
+}
