@@ -802,9 +802,10 @@ START_TEST(what_is_left_is_shared)
     *other = *running;
     ck_assert_uint_eq(plan_allowance(&plan, running, 100), 50);
     other->probe = &two;
-    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 33);
+    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 34);
     running->plan.bytes_written = 60;
-    ck_assert_uint_eq(plan_allowance(&plan, running, 99), 60);
+    ck_assert_uint_eq(plan_allowance(&plan, running, 92), 70);
+    ck_assert_uint_eq(plan_allowance(&plan, running, 61), 60);
     ck_assert_uint_eq(plan_allowance(&plan, running, 50), 50);
     running->plan.bytes_written_max = 10;
     ck_assert_uint_eq(plan_allowance(&plan, running, 99), 10);

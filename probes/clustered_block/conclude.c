@@ -149,6 +149,12 @@ const char *block_conclude_one_route(struct block_probe *state,
         return NULL;
     }
     whole.block_bytes = compared.block_bytes;
+    /* With logs that blocks share, a merge comes once for each block of data,
+     * however many pages of a log that takes. */
+    if (compared.model.part_bytes && !spikes->scattered)
+        return "slow writes come after a fixed number of writes that cover "
+               "part of a page: a block holds either as much data, or as many "
+               "pages";
     if (compared.claim == CLAIM_OPEN && !compared.is_plain)
         return "slow writes come after a fixed number of writes, but how much "
                "of a block each uses up is not known: other write lengths show "

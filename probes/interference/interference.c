@@ -190,6 +190,7 @@ const struct probe probe_interference = {
     .idea = "Reads beside 1, 4 and 16 queued writes, against reads alone. In a "
             "single queue a read waits for each write before it.",
     .writes = true,
+    .budget_share = 4,
     .region_min_bytes = 64 * MIB,
     .answers = {"read_slowdown", "read_priority"},
     .plan = plan,

@@ -250,7 +250,10 @@ static struct steady_rate write_on(struct steady_probe *probe,
     size_t blocks = FIRST_BLOCKS;
 
     for (;;) {
-        const size_t more = blocks + blocks / 4;
+        /* The last look goes as far as any spare flash lasts, if it can. */
+        const size_t spare = steady_blocks_of_spare(probe);
+        const size_t quarter = blocks + blocks / 4;
+        const size_t more = blocks < spare && spare < quarter ? spare : quarter;
         const double *ns = load_blocks(&probe->study, &probe->load, blocks);
         const struct steady_rate rate = steady_rate(probe, ns, blocks);
         const bool fell = rate.fell_at > 0 || probe->merges;

@@ -111,18 +111,21 @@ uint64_t plan_allowance(const struct cost_plan *plan,
 {
     const struct probe_plan *own = &running->plan;
     const bool takes_all = running->probe->prepares || running->probe->surveys;
-    uint64_t shares = 0;
+    const uint64_t share = larger_of(share_of(running), 1);
+    uint64_t shares = share, needed_bytes = own->bytes_written;
 
-    for (size_t i = 0; i < plan->parts_count; i++)
-        if (&plan->parts[i] != running)
-            shares += share_of(&plan->parts[i]);
-    const uint64_t one = share_of(running);
+    for (size_t i = 0; !takes_all && i < plan->parts_count; i++) {
+        const uint64_t other = share_of(&plan->parts[i]);
+        if (&plan->parts[i] == running || !other)
+            continue;
+        shares += other;
+        needed_bytes += plan->parts[i].plan.bytes_written;
+    }
+    const double beyond =
+        left_bytes > needed_bytes ? (double)(left_bytes - needed_bytes) : 0;
     const uint64_t part_bytes =
-        takes_all ? left_bytes
-                  : (uint64_t)((double)left_bytes * (double)one /
-                               (double)(shares + (one ? one : 1)));
-    /* It may begin, even if a repeated probe took some of its share. */
-    return smaller_of(
-        own->bytes_written_max,
-        larger_of(part_bytes, smaller_of(own->bytes_written, left_bytes)));
+        own->bytes_written +
+        (uint64_t)(beyond * (double)share / (double)shares);
+    return smaller_of(own->bytes_written_max,
+                      smaller_of(part_bytes, left_bytes));
 }

@@ -22,10 +22,10 @@ struct cost_part *plan_find(struct cost_plan *plan, const struct probe *probe,
  * longer. */
 void plan_pass(struct cost_plan *plan, const struct probe *probe);
 
-/* Bytes that the running part may write, of the budget that is left: its share
- * of it beside those of the parts to come (struct probe: budget_share), and
- * what it needs to begin; at most its plan. What it leaves goes to the others.
- * What prepares or surveys may take all. */
+/* Bytes that the running part may write, of the budget that is left: what it
+ * needs to begin, and its share of what the parts to come do not need for that
+ * (struct probe: budget_share); at most its plan. What it leaves goes to the
+ * others. What prepares or surveys may take all. */
 uint64_t plan_allowance(const struct cost_plan *plan,
                         const struct cost_part *running, uint64_t left_bytes);
 
