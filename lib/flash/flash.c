@@ -220,7 +220,7 @@ static void dispatch_under_way(struct flash *flash,
                               .begin_ns = begin_ns};
 
     interleave_open(flash->under_way, request, flushes(flash, request),
-                    waiting->order);
+                    waiting->order, begin_ns);
     uint64_t least = carry_out(flash, request, begin_ns, &done.error);
     interleave_close(flash->under_way, &done, least);
 }

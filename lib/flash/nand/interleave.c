@@ -24,7 +24,7 @@ bool interleave_is_busy(const struct interleave *il)
 }
 
 void interleave_open(struct interleave *il, const struct flash_request *request,
-                     bool flushes, uint64_t order)
+                     bool flushes, uint64_t order, uint64_t now_ns)
 {
     uint32_t at = il->free_job;
     struct job *job = &il->jobs[at];
@@ -41,6 +41,7 @@ void interleave_open(struct interleave *il, const struct flash_request *request,
     job_list(il, at);
     il->requests_count++;
     il->open = at;
+    il->opened_ns = now_ns;
     il->error = 0;
 }
 
@@ -51,6 +52,7 @@ void interleave_close(struct interleave *il, const struct flash_done *done,
     uint32_t at = il->open;
 
     il->open = NONE;
+    il->opened_ns = 0;
     gate_leave(il, il->gate.gate);
     gate_leave(il, il->reading.gate);
     il->gate = il->reading = NO_READS;

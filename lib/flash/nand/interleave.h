@@ -76,7 +76,7 @@ int interleave_reserve(struct interleave *interleave);
  * waits for all before it, and for drains. There is room. */
 void interleave_open(struct interleave *interleave,
                      const struct flash_request *request, bool flushes,
-                     uint64_t order);
+                     uint64_t order, uint64_t now_ns);
 /* It begins; it is complete when all its steps are, and not before `least_ns`.
  * -ENOMEM is its error where some of them were lost. */
 void interleave_close(struct interleave *interleave,

@@ -224,6 +224,7 @@ struct interleave {
     struct job *jobs;    /* the requests', then chores */
     struct flash_why *job_whys;
     uint32_t jobs_count, depth_count, free_job, open, newest, oldest, flush;
+    uint64_t opened_ns; /* when the open request had its turn; 0: none is open */
     struct agenda agenda;
     uint32_t events_count, begins_count; /* at most, but EVENT_BEGIN; those */
     struct touched touched;              /* by those under way */
