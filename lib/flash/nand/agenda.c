@@ -9,6 +9,7 @@ int agenda_create(struct agenda *agenda, uint32_t most_count)
 {
     *agenda = (struct agenda){.free = UINT32_MAX};
     memset(agenda->first_ns, 0xff, sizeof(agenda->first_ns));
+    memset(agenda->first, 0xff, sizeof(agenda->first));
     return agenda_reserve(agenda, most_count);
 }
 
@@ -55,16 +56,36 @@ unsigned agenda_first_of(const struct agenda *agenda, unsigned lanes)
     return first;
 }
 
+static bool is_before(const struct event *a, const struct event *b)
+{
+    return a->ns < b->ns || (a->ns == b->ns && a->order < b->order);
+}
+
 void agenda_put_between(struct agenda *agenda, unsigned lane, uint32_t at)
 {
     struct event *events = agenda->events;
-    const uint64_t ns = events[at].ns; /* it was put last of its instant */
     uint32_t *link = &agenda->first[lane];
 
-    while (events[*link].ns <= ns)
+    while (*link != UINT32_MAX && is_before(&events[*link], &events[at]))
         link = &events[*link].next;
+    if (*link == UINT32_MAX) {
+        agenda->last[lane] = at;
+        agenda->last_ns[lane] = events[at].ns;
+    }
     events[at].next = *link;
     *link = at;
     agenda->first_ns[lane] = events[agenda->first[lane]].ns;
     agenda->soonest = agenda_find_soonest(agenda);
+}
+
+void agenda_put_foreseen(struct agenda *agenda, struct event event)
+{
+    const uint32_t slot = agenda->free;
+
+    assert(slot < agenda->most_count);
+    agenda->free = agenda->events[slot].next;
+    agenda->events[slot] = event;
+    agenda_put_between(
+        agenda, agenda_find_lane(agenda, LANE_READY, LANE_OTHER, event.ns),
+        slot);
 }

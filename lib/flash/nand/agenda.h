@@ -18,8 +18,8 @@
 enum agenda_lane {
     LANE_LAST,      /* in its instant */
     LANE_LINK,      /* what the host's link brings */
-    LANE_BUS,       /* what a bus brings */
-    LANE_READY,     /* the first of those for pages that are sensed */
+    LANE_BUS,       /* the first of those for what a bus brings */
+    LANE_READY = 4, /* the first of those for pages that are sensed */
     LANE_OTHER = 6, /* the first of those for all other events */
     AGENDA_LANES = 8
 };
@@ -52,8 +52,17 @@ int agenda_reserve(struct agenda *agenda, uint32_t most_count);
 /* Of lanes with a first event of one instant: the one whose turn it is. */
 unsigned agenda_first_of(const struct agenda *agenda, unsigned lanes);
 
-/* An event that is not the last of its lane. */
+/* An event that need not be the last of its lane. */
 void agenda_put_between(struct agenda *agenda, unsigned lane, uint32_t at);
+
+/* An event of a sensed page that has had its place within its instant since it
+ * was foreseen: `order` is what agenda_foresee() said then. There is room. */
+void agenda_put_foreseen(struct agenda *agenda, struct event event);
+
+static inline uint64_t agenda_foresee(struct agenda *agenda)
+{
+    return agenda->order++;
+}
 
 /* When the next one is; UINT64_MAX: nothing happens any more. */
 static inline uint64_t agenda_next_ns(const struct agenda *agenda)
@@ -111,6 +120,8 @@ static inline void agenda_put(struct agenda *agenda, unsigned lane, uint64_t ns,
         lane = agenda_find_lane(agenda, LANE_OTHER, AGENDA_LANES, ns);
     else if (lane == LANE_READY)
         lane = agenda_find_lane(agenda, LANE_READY, LANE_OTHER, ns);
+    else if (lane == LANE_BUS)
+        lane = agenda_find_lane(agenda, LANE_BUS, LANE_READY, ns);
     struct event *event = &agenda->events[slot];
     agenda->free = event->next;
     *event = (struct event){ns, agenda->order++, UINT32_MAX, at, kind};

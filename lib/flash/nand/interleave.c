@@ -87,7 +87,8 @@ static uint64_t soonest_ns(const struct interleave *il)
         ns = sooner(il, lane, 0, ns);
     for (unsigned lane = LANE_READY; lane < LANE_OTHER; lane++)
         ns = sooner(il, lane, bus_ns, ns);
-    ns = sooner(il, LANE_BUS, own ? 0 : il->least_work_ns, ns);
+    for (unsigned lane = LANE_BUS; lane < LANE_READY; lane++)
+        ns = sooner(il, lane, own ? 0 : il->least_work_ns, ns);
     return sooner(il, LANE_LAST, il->least_work_ns, ns);
 }
 
