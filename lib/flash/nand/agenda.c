@@ -10,6 +10,8 @@ int agenda_create(struct agenda *agenda, uint32_t most_count)
     *agenda = (struct agenda){.free = UINT32_MAX};
     memset(agenda->first_ns, 0xff, sizeof(agenda->first_ns));
     memset(agenda->first, 0xff, sizeof(agenda->first));
+    for (unsigned lane = 0; lane < AGENDA_LANES; lane++)
+        agenda_play(agenda, lane);
     return agenda_reserve(agenda, most_count);
 }
 
@@ -41,21 +43,6 @@ uint64_t agenda_memory_bytes(const struct agenda *agenda)
     return agenda->most_count * sizeof(struct event);
 }
 
-unsigned agenda_first_of(const struct agenda *agenda, unsigned lanes)
-{
-    uint64_t least = UINT64_MAX;
-    unsigned first = LANE_LAST;
-
-    for (unsigned i = LANE_LAST + 1; i < AGENDA_LANES; i++) {
-        if (!(lanes & 1u << i) || agenda->first_ns[i] == UINT64_MAX)
-            continue;
-        const uint64_t order = agenda->events[agenda->first[i]].order;
-        first = order < least ? i : first;
-        least = order < least ? order : least;
-    }
-    return first;
-}
-
 static bool is_before(const struct event *a, const struct event *b)
 {
     return a->ns < b->ns || (a->ns == b->ns && a->order < b->order);
@@ -74,8 +61,7 @@ void agenda_put_between(struct agenda *agenda, unsigned lane, uint32_t at)
     }
     events[at].next = *link;
     *link = at;
-    agenda->first_ns[lane] = events[agenda->first[lane]].ns;
-    agenda->soonest = agenda_find_soonest(agenda);
+    agenda_set_first(agenda, lane, agenda->first[lane]);
 }
 
 void agenda_put_foreseen(struct agenda *agenda, struct event event)

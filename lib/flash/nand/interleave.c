@@ -23,6 +23,11 @@ bool interleave_is_busy(const struct interleave *il)
     return il->newest != NONE || il->chores_count > 0;
 }
 
+bool interleave_is_due(const struct interleave *il, uint64_t ns)
+{
+    return il->complete_count > 0 || agenda_next_ns(&il->agenda) < ns;
+}
+
 void interleave_open(struct interleave *il, const struct flash_request *request,
                      bool flushes, uint64_t order, uint64_t now_ns)
 {

@@ -65,6 +65,8 @@ bool interleave_has_room(const struct interleave *interleave);
 uint32_t interleave_count(const struct interleave *interleave);
 /* Is cleaning, or a request, under way? */
 bool interleave_is_busy(const struct interleave *interleave);
+/* Is there something that interleave_run() would do before that time? */
+bool interleave_is_due(const struct interleave *interleave, uint64_t ns);
 
 /* Room for one more request, from its submission to its return; once for each.
  * 0 or -ENOMEM. */
