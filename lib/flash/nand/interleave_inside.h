@@ -239,6 +239,7 @@ struct interleave {
     /* No step takes less of the bus, or of a bank. Requests have so many that
      * are not done. */
     uint64_t least_bus_ns, least_work_ns, own_steps_count;
+    uint64_t least_link_ns, least_link_bytes, least_controller_ns;
     uint64_t now_ns, now_order; /* of what happens */
     int error;
 };
