@@ -646,8 +646,7 @@ static void over(struct interleave *il, uint32_t at)
         return;
     if (head_of(&il->banks[at])->kind == STEP_ERASE)
         il->array->banks[at].erased_ns = il->now_ns;
-    if (finish_step(il, at))
-        begin_step(il, at);
+    finish_step(il, at);
 }
 
 /* A step may begin: the bank may do something else. */
