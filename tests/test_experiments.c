@@ -38,8 +38,7 @@ static void judge_verdict(const struct experiment *experiment,
                           const struct experiment_trend *trend,
                           enum experiment_verdict verdict)
 {
-    bool told =
-        verdict == EXPERIMENT_BY_SEED || verdict == EXPERIMENT_CANNOT_FOLLOW;
+    bool told = trend->by_seed || verdict == EXPERIMENT_CANNOT_FOLLOW;
     bool inside = trend->ours >= trend->low && trend->ours <= trend->high;
 
     ck_assert_int_ne(verdict, EXPERIMENT_MISSED);
@@ -111,6 +110,10 @@ START_TEST(a_trend_is_judged_by_its_bound)
     trend.cannot_follow = true;
     ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_CANNOT_FOLLOW);
     trend = (struct experiment_trend){.ours = 5, .high = 6, .calibrated = true};
+    ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_CALIBRATED);
+    trend.ours = 7;
+    ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_MISSED);
+    trend.by_seed = true;
     ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_CALIBRATED);
     ck_assert_ptr_null(experiment_find("no-such-study"));
 }

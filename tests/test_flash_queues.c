@@ -439,6 +439,45 @@ START_TEST(what_waits_for_a_program_keeps_no_write_out)
 }
 END_TEST
 
+static void write_part(struct lane *lane, uint64_t tag, uint64_t offset_bytes,
+                       uint64_t length_bytes)
+{
+    const struct flash_request request = {.operation = FLASH_WRITE,
+                                          .offset_bytes = offset_bytes,
+                                          .length_bytes = length_bytes,
+                                          .tag = tag};
+
+    bench_expect(
+        flash_submit(lane->bench.flash, lane->bench.now_ns, &request) == 0);
+    lane->left_count++;
+}
+
+/* A buffer lacks 512 bytes for its sixth write. A later one covers two parts of
+ * a page that lay apart, and gives 512 bytes back: the sixth comes in then, and
+ * not at the time of the last event before. */
+START_TEST(room_that_a_write_gives_back_is_free_from_then_on)
+{
+    enum { PART = 512, LATER = 100000 };
+    struct drive drive = queue_drive(DIE_QUEUE_FIFO, SUSPEND_NOTHING);
+    struct lane lane;
+
+    drive.write_buffer_drain = DRAIN_STEADY;
+    drive.write_buffer_bytes = 4 * PAGE + PART;
+    lane = (struct lane){.bench = bench_of(&drive)};
+    write_part(&lane, 0, 0, PART);
+    write_part(&lane, 1, PAGE / 2, PART);
+    for (uint64_t i = 2; i < 6; i++)
+        send(&lane, i, FLASH_WRITE, i);
+    run_until(&lane, LATER);
+    ck_assert_uint_eq(lane.left_count, 1);
+    send(&lane, 6, FLASH_WRITE, 0);
+    finish(&lane);
+    ck_assert_uint_eq(lane.complete_ns[5], LATER + LINK);
+    ck_assert_uint_gt(lane.complete_ns[6], PROGRAM);
+    bench_close(&lane.bench);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_queues");
@@ -456,6 +495,7 @@ int main(void)
     tcase_add_test(queues, an_outlier_is_work_and_not_a_wait);
     tcase_add_loop_test(queues, what_waits_for_a_program_keeps_no_write_out, 0,
                         4);
+    tcase_add_test(queues, room_that_a_write_gives_back_is_free_from_then_on);
     suite_add_tcase(suite, queues);
     return suite_run(suite);
 }

@@ -220,7 +220,7 @@ static void dispatch_under_way(struct flash *flash,
                               .begin_ns = begin_ns};
 
     interleave_open(flash->under_way, request, flushes(flash, request),
-                    waiting->order);
+                    waiting->order, begin_ns);
     uint64_t least = carry_out(flash, request, begin_ns, &done.error);
     interleave_close(flash->under_way, &done, least);
 }
@@ -405,7 +405,9 @@ int flash_submit(struct flash *flash, uint64_t now_ns,
                               .submit_ns = now_ns,
                               .order = flash->submits_count};
     if (flash->under_way) {
-        advance_under_way(flash, now_ns, false);
+        if (now_ns > flash->now_ns || flash->queue.count > 0 ||
+            interleave_is_due(flash->under_way, now_ns))
+            advance_under_way(flash, now_ns, false);
         if (interleave_reserve(flash->under_way))
             return -ENOMEM;
     }

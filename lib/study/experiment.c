@@ -92,10 +92,12 @@ enum experiment_verdict experiment_judge(const struct experiment_trend *trend)
 {
     if (trend->cannot_follow)
         return EXPERIMENT_CANNOT_FOLLOW;
+    if (trend->calibrated && (trend->by_seed || is_inside(trend)))
+        return EXPERIMENT_CALIBRATED;
     if (trend->by_seed)
         return EXPERIMENT_BY_SEED;
     if (is_inside(trend))
-        return trend->calibrated ? EXPERIMENT_CALIBRATED : EXPERIMENT_HOLDS;
+        return EXPERIMENT_HOLDS;
     return trend->reason ? EXPERIMENT_DOES_NOT_HOLD : EXPERIMENT_MISSED;
 }
 

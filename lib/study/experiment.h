@@ -71,7 +71,7 @@ struct experiment_trend {
 
 enum experiment_verdict {
     EXPERIMENT_HOLDS,
-    EXPERIMENT_CALIBRATED,    /* inside, as it was set to be */
+    EXPERIMENT_CALIBRATED,    /* inside, or by seed, as it was set to be */
     EXPERIMENT_BY_SEED,       /* with so many seeds of EXPERIMENT_SEEDS */
     EXPERIMENT_MISSED,        /* outside, and nothing says why */
     EXPERIMENT_DOES_NOT_HOLD, /* outside, and `reason` says why */

@@ -9,6 +9,9 @@ int agenda_create(struct agenda *agenda, uint32_t most_count)
 {
     *agenda = (struct agenda){.free = UINT32_MAX};
     memset(agenda->first_ns, 0xff, sizeof(agenda->first_ns));
+    memset(agenda->first, 0xff, sizeof(agenda->first));
+    for (unsigned lane = 0; lane < AGENDA_LANES; lane++)
+        agenda_play(agenda, lane);
     return agenda_reserve(agenda, most_count);
 }
 
@@ -40,31 +43,35 @@ uint64_t agenda_memory_bytes(const struct agenda *agenda)
     return agenda->most_count * sizeof(struct event);
 }
 
-unsigned agenda_first_of(const struct agenda *agenda, unsigned lanes)
+static bool is_before(const struct event *a, const struct event *b)
 {
-    uint64_t least = UINT64_MAX;
-    unsigned first = LANE_LAST;
-
-    for (unsigned i = LANE_LAST + 1; i < AGENDA_LANES; i++) {
-        if (!(lanes & 1u << i) || agenda->first_ns[i] == UINT64_MAX)
-            continue;
-        const uint64_t order = agenda->events[agenda->first[i]].order;
-        first = order < least ? i : first;
-        least = order < least ? order : least;
-    }
-    return first;
+    return a->ns < b->ns || (a->ns == b->ns && a->order < b->order);
 }
 
 void agenda_put_between(struct agenda *agenda, unsigned lane, uint32_t at)
 {
     struct event *events = agenda->events;
-    const uint64_t ns = events[at].ns; /* it was put last of its instant */
     uint32_t *link = &agenda->first[lane];
 
-    while (events[*link].ns <= ns)
+    while (*link != UINT32_MAX && is_before(&events[*link], &events[at]))
         link = &events[*link].next;
+    if (*link == UINT32_MAX) {
+        agenda->last[lane] = at;
+        agenda->last_ns[lane] = events[at].ns;
+    }
     events[at].next = *link;
     *link = at;
-    agenda->first_ns[lane] = events[agenda->first[lane]].ns;
-    agenda->soonest = agenda_find_soonest(agenda);
+    agenda_set_first(agenda, lane, agenda->first[lane]);
+}
+
+void agenda_put_foreseen(struct agenda *agenda, struct event event)
+{
+    const uint32_t slot = agenda->free;
+
+    assert(slot < agenda->most_count);
+    agenda->free = agenda->events[slot].next;
+    agenda->events[slot] = event;
+    agenda_put_between(
+        agenda, agenda_find_lane(agenda, LANE_READY, LANE_OTHER, event.ns),
+        slot);
 }

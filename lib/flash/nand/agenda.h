@@ -18,8 +18,8 @@
 enum agenda_lane {
     LANE_LAST,      /* in its instant */
     LANE_LINK,      /* what the host's link brings */
-    LANE_BUS,       /* what a bus brings */
-    LANE_READY,     /* the first of those for pages that are sensed */
+    LANE_BUS,       /* the first of those for what a bus brings */
+    LANE_READY = 4, /* the first of those for pages that are sensed */
     LANE_OTHER = 6, /* the first of those for all other events */
     AGENDA_LANES = 8
 };
@@ -36,9 +36,10 @@ struct agenda {
     struct event *events;
     uint32_t free, most_count; /* list of those not in use */
     uint64_t order;
-    unsigned soonest;                /* lane */
+    unsigned soonest, pairs[AGENDA_LANES / 2], fours[AGENDA_LANES / 4];
     uint64_t first_ns[AGENDA_LANES]; /* UINT64_MAX: there is none */
-    uint64_t last_ns[AGENDA_LANES];  /* 0 then */
+    uint64_t first_order[AGENDA_LANES];
+    uint64_t last_ns[AGENDA_LANES]; /* 0: there is none */
     uint32_t first[AGENDA_LANES], last[AGENDA_LANES];
 };
 
@@ -49,11 +50,17 @@ uint64_t agenda_memory_bytes(const struct agenda *agenda);
 /* Makes room for so many events at once. 0 or -ENOMEM. */
 int agenda_reserve(struct agenda *agenda, uint32_t most_count);
 
-/* Of lanes with a first event of one instant: the one whose turn it is. */
-unsigned agenda_first_of(const struct agenda *agenda, unsigned lanes);
-
-/* An event that is not the last of its lane. */
+/* An event that need not be the last of its lane. */
 void agenda_put_between(struct agenda *agenda, unsigned lane, uint32_t at);
+
+/* An event of a sensed page that has had its place within its instant since it
+ * was foreseen: `order` is what agenda_foresee() said then. There is room. */
+void agenda_put_foreseen(struct agenda *agenda, struct event event);
+
+static inline uint64_t agenda_foresee(struct agenda *agenda)
+{
+    return agenda->order++;
+}
 
 /* When the next one is; UINT64_MAX: nothing happens any more. */
 static inline uint64_t agenda_next_ns(const struct agenda *agenda)
@@ -68,18 +75,38 @@ static inline bool agenda_is_over(const struct agenda *agenda, uint64_t now_ns)
     return agenda_next_ns(agenda) > now_ns || agenda->soonest == LANE_LAST;
 }
 
-static inline unsigned agenda_find_soonest(const struct agenda *agenda)
+/* Of two lanes, `a` before `b` in their order: whose first event is next? */
+static inline unsigned agenda_sooner(const struct agenda *agenda, unsigned a,
+                                     unsigned b)
 {
-    const uint64_t *first = agenda->first_ns;
-    uint64_t least_ns = first[0];
-    unsigned lanes = 0;
+    const uint64_t a_ns = agenda->first_ns[a], b_ns = agenda->first_ns[b];
 
-    for (unsigned i = 1; i < AGENDA_LANES; i++)
-        least_ns = first[i] < least_ns ? first[i] : least_ns;
-    for (unsigned i = 0; i < AGENDA_LANES; i++)
-        lanes |= (unsigned)(first[i] == least_ns) << i;
-    return (lanes & (lanes - 1)) == 0 ? (unsigned)__builtin_ctz(lanes)
-                                      : agenda_first_of(agenda, lanes);
+    if (a_ns == b_ns)
+        return agenda->first_order[b] < agenda->first_order[a] ? b : a;
+    return a_ns < b_ns ? a : b;
+}
+
+/* The lane has another first event: it plays against its neighbour, and the
+ * winner against that of the next two lanes, ... */
+static inline void agenda_play(struct agenda *agenda, unsigned lane)
+{
+    unsigned *pairs = agenda->pairs, *fours = agenda->fours;
+
+    pairs[lane / 2] = agenda_sooner(agenda, lane & ~1u, lane | 1u);
+    lane /= 4;
+    fours[lane] = agenda_sooner(agenda, pairs[2 * lane], pairs[2 * lane + 1]);
+    agenda->soonest = agenda_sooner(agenda, fours[0], fours[1]);
+}
+
+static inline void agenda_set_first(struct agenda *agenda, unsigned lane,
+                                    uint32_t slot)
+{
+    const struct event *event = &agenda->events[slot];
+
+    agenda->first[lane] = slot;
+    agenda->first_ns[lane] = event->ns;
+    agenda->first_order[lane] = lane == LANE_LAST ? UINT64_MAX : event->order;
+    agenda_play(agenda, lane);
 }
 
 /* Of some lanes the one that ends latest, and not after it; else the last of
@@ -111,12 +138,13 @@ static inline void agenda_put(struct agenda *agenda, unsigned lane, uint64_t ns,
         lane = agenda_find_lane(agenda, LANE_OTHER, AGENDA_LANES, ns);
     else if (lane == LANE_READY)
         lane = agenda_find_lane(agenda, LANE_READY, LANE_OTHER, ns);
+    else if (lane == LANE_BUS)
+        lane = agenda_find_lane(agenda, LANE_BUS, LANE_READY, ns);
     struct event *event = &agenda->events[slot];
     agenda->free = event->next;
     *event = (struct event){ns, agenda->order++, UINT32_MAX, at, kind};
     if (agenda->first_ns[lane] == UINT64_MAX) {
-        agenda->first[lane] = slot;
-        agenda->first_ns[lane] = ns;
+        agenda_set_first(agenda, lane, slot);
     } else if (ns >= agenda->last_ns[lane]) {
         agenda->events[agenda->last[lane]].next = slot;
     } else {
@@ -125,9 +153,6 @@ static inline void agenda_put(struct agenda *agenda, unsigned lane, uint64_t ns,
     }
     agenda->last[lane] = slot;
     agenda->last_ns[lane] = ns;
-    const uint64_t next_ns = agenda_next_ns(agenda);
-    if (ns < next_ns || (ns == next_ns && agenda->soonest == LANE_LAST))
-        agenda->soonest = lane;
 }
 
 /* The next one; there is one. It is as it was until the next is put. */
@@ -139,16 +164,16 @@ static inline const struct event *agenda_take(struct agenda *agenda)
     const uint32_t next = event->next;
 
     assert(agenda->first_ns[lane] != UINT64_MAX);
-    agenda->first[lane] = next;
-    if (next == UINT32_MAX) {
-        agenda->first_ns[lane] = UINT64_MAX;
-        agenda->last_ns[lane] = 0;
-    } else {
-        agenda->first_ns[lane] = agenda->events[next].ns;
-    }
     event->next = agenda->free;
     agenda->free = slot;
-    agenda->soonest = agenda_find_soonest(agenda);
+    if (next != UINT32_MAX) {
+        agenda_set_first(agenda, lane, next);
+    } else {
+        agenda->first[lane] = UINT32_MAX;
+        agenda->first_ns[lane] = UINT64_MAX;
+        agenda->last_ns[lane] = 0;
+        agenda_play(agenda, lane);
+    }
     return event;
 }
 

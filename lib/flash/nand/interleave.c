@@ -23,8 +23,13 @@ bool interleave_is_busy(const struct interleave *il)
     return il->newest != NONE || il->chores_count > 0;
 }
 
+bool interleave_is_due(const struct interleave *il, uint64_t ns)
+{
+    return il->complete_count > 0 || agenda_next_ns(&il->agenda) < ns;
+}
+
 void interleave_open(struct interleave *il, const struct flash_request *request,
-                     bool flushes, uint64_t order)
+                     bool flushes, uint64_t order, uint64_t now_ns)
 {
     uint32_t at = il->free_job;
     struct job *job = &il->jobs[at];
@@ -41,6 +46,7 @@ void interleave_open(struct interleave *il, const struct flash_request *request,
     job_list(il, at);
     il->requests_count++;
     il->open = at;
+    il->opened_ns = now_ns;
     il->error = 0;
 }
 
@@ -51,6 +57,7 @@ void interleave_close(struct interleave *il, const struct flash_done *done,
     uint32_t at = il->open;
 
     il->open = NONE;
+    il->opened_ns = 0;
     gate_leave(il, il->gate.gate);
     gate_leave(il, il->reading.gate);
     il->gate = il->reading = NO_READS;
@@ -73,19 +80,27 @@ static uint64_t sooner(const struct interleave *il, unsigned lane,
 }
 
 /* When a request may be complete at the soonest. A step that may begin has all
- * its work before it; a page that is sensed, the bus. Where no step is a
+ * its work before it; a page that is sensed, the bus; one that is through it,
+ * the controller and the link, unless a flush waits for it. Where no step is a
  * request's own, all have to be programmed before something has room. */
 static uint64_t soonest_ns(const struct interleave *il)
 {
-    const bool own = il->own_steps_count > 0 || il->flush != NONE;
-    const uint64_t bus_ns = own ? il->least_bus_ns : il->least_work_ns;
+    const bool own = il->own_steps_count > 0;
+    uint64_t link_ns = il->least_work_ns, bus_ns = 0;
     uint64_t ns = il->agenda.first_ns[LANE_LINK];
 
+    if (il->flush != NONE)
+        link_ns = 0;
+    else if (own && il->least_link_ns < link_ns)
+        link_ns = il->least_link_ns;
+    if (own || il->flush != NONE)
+        bus_ns = il->least_bus_ns;
     for (unsigned lane = LANE_OTHER; lane < AGENDA_LANES; lane++)
         ns = sooner(il, lane, 0, ns);
     for (unsigned lane = LANE_READY; lane < LANE_OTHER; lane++)
-        ns = sooner(il, lane, bus_ns, ns);
-    ns = sooner(il, LANE_BUS, own ? 0 : il->least_work_ns, ns);
+        ns = sooner(il, lane, bus_ns + link_ns, ns);
+    for (unsigned lane = LANE_BUS; lane < LANE_READY; lane++)
+        ns = sooner(il, lane, link_ns, ns);
     return sooner(il, LANE_LAST, il->least_work_ns, ns);
 }
 
@@ -306,6 +321,25 @@ static inline void note_read(struct interleave *il, struct queue *queue,
         il->gates[step->opens].left_count++;
 }
 
+/* What comes behind the bus of a request's read takes no less. */
+static inline void note_link(struct interleave *il,
+                             const struct interleave_step *asked)
+{
+    const uint64_t bytes = asked->to_host ? asked->bytes : 0;
+    const uint64_t controller_ns = asked->to_host ? asked->controller_ns : 0;
+
+    if (bytes >= il->least_link_bytes &&
+        controller_ns >= il->least_controller_ns)
+        return;
+    if (bytes < il->least_link_bytes)
+        il->least_link_bytes = bytes;
+    if (controller_ns < il->least_controller_ns)
+        il->least_controller_ns = controller_ns;
+    il->least_link_ns = il->least_controller_ns + il->least_link_bytes *
+                                                      1000000000 /
+                                                      il->link_bytes_per_second;
+}
+
 static inline void ask(struct interleave *il,
                        const struct interleave_step *asked)
 {
@@ -334,6 +368,8 @@ static inline void ask(struct interleave *il,
         step->opens = NONE;
         if (!asked->to_host)
             note_read(il, queue, step);
+        if (!il->jobs[il->open].chore)
+            note_link(il, asked);
     } else {
         set_gates(il, step, asked->block);
     }
@@ -454,6 +490,7 @@ static int allocate(struct interleave *il)
     il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
     il->least_bus_ns = il->least_work_ns = UINT32_MAX;
+    il->least_link_bytes = il->least_controller_ns = UINT32_MAX;
     memset(il->room.draining, 0xff, sizeof(il->room.draining));
     return 0;
 }

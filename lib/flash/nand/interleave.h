@@ -65,6 +65,8 @@ bool interleave_has_room(const struct interleave *interleave);
 uint32_t interleave_count(const struct interleave *interleave);
 /* Is cleaning, or a request, under way? */
 bool interleave_is_busy(const struct interleave *interleave);
+/* Is there something that interleave_run() would do before that time? */
+bool interleave_is_due(const struct interleave *interleave, uint64_t ns);
 
 /* Room for one more request, from its submission to its return; once for each.
  * 0 or -ENOMEM. */
@@ -76,7 +78,7 @@ int interleave_reserve(struct interleave *interleave);
  * waits for all before it, and for drains. There is room. */
 void interleave_open(struct interleave *interleave,
                      const struct flash_request *request, bool flushes,
-                     uint64_t order);
+                     uint64_t order, uint64_t now_ns);
 /* It begins; it is complete when all its steps are, and not before `least_ns`.
  * -ENOMEM is its error where some of them were lost. */
 void interleave_close(struct interleave *interleave,

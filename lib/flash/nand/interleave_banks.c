@@ -61,23 +61,41 @@ static inline void take_bus(struct interleave *il, struct channel *channel,
     transfer(il, at);
 }
 
+static inline bool asks_before(const struct bank *a, const struct bank *b)
+{
+    return a->asked_ns < b->asked_ns ||
+           (a->asked_ns == b->asked_ns && a->asked_order < b->asked_order);
+}
+
+/* The bank waits for a bus that is taken, behind those that asked before. */
+static inline void line_up(struct interleave *il, struct channel *channel,
+                           uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    uint32_t *link = &channel->first;
+
+    bank->asking = true;
+    if (channel->first != NONE && !asks_before(bank, &il->banks[channel->last]))
+        link = &il->banks[channel->last].waiting_next;
+    while (*link != NONE && !asks_before(bank, &il->banks[*link]))
+        link = &il->banks[*link].waiting_next;
+    bank->waiting_next = *link;
+    if (*link == NONE)
+        channel->last = at;
+    *link = at;
+}
+
 static inline void ask_for_bus(struct interleave *il, uint32_t at)
 {
     struct channel *channel = channel_of(il, at);
     struct bank *bank = &il->banks[at];
 
     bank->asked_ns = il->now_ns;
-    if (!channel->taken) {
-        take_bus(il, channel, at);
-        return;
-    }
-    bank->asking = true;
-    bank->waiting_next = NONE;
-    if (channel->first == NONE)
-        channel->first = at;
+    bank->asked_order = il->now_order;
+    if (channel->taken)
+        line_up(il, channel, at);
     else
-        il->banks[channel->last].waiting_next = at;
-    channel->last = at;
+        take_bus(il, channel, at);
 }
 
 static inline void release_bus(struct interleave *il, uint32_t at)
@@ -89,8 +107,17 @@ static inline void release_bus(struct interleave *il, uint32_t at)
     channel->taken = false;
     if (next == NONE)
         return;
-    channel->first = il->banks[next].waiting_next;
-    take_bus(il, channel, next);
+    const struct bank *bank = &il->banks[next];
+    channel->first = bank->waiting_next;
+    if (bank->asked_ns < il->now_ns ||
+        (bank->asked_ns == il->now_ns && bank->asked_order <= il->now_order))
+        take_bus(il, channel, next);
+    else /* who asks before it has the bus */
+        agenda_put_foreseen(&il->agenda,
+                            (struct event){.ns = bank->asked_ns,
+                                           .order = bank->asked_order,
+                                           .kind = EVENT_READY,
+                                           .at = next});
 }
 
 /* A page may go over the bus: one that is held is its own already. */
@@ -102,15 +129,21 @@ static inline void ready(struct interleave *il, uint32_t at)
         ask_for_bus(il, at);
 }
 
-/* The same at that time; where nothing else happens until then, at once. */
+/* The same at that time: for a bus that is taken the bank lines up at once. */
 static inline void ready_at(struct interleave *il, uint64_t ns, uint32_t at)
 {
-    if (ns > il->now_ns)
-        expect(il, LANE_READY, ns, EVENT_READY, at);
-    else if (agenda_is_over(&il->agenda, il->now_ns))
+    struct bank *bank = &il->banks[at];
+    struct channel *channel = channel_of(il, at);
+
+    if (channel->taken && !bank->holding) {
+        bank->asked_ns = later(ns, il->now_ns);
+        bank->asked_order = agenda_foresee(&il->agenda);
+        line_up(il, channel, at);
+    } else if (ns <= il->now_ns && agenda_is_over(&il->agenda, il->now_ns)) {
         ready(il, at);
-    else
-        expect(il, LANE_READY, il->now_ns, EVENT_READY, at);
+    } else {
+        expect(il, LANE_READY, ns, EVENT_READY, at);
+    }
 }
 
 /* ---- suspending ---------------------------------------------------------- */
@@ -613,8 +646,7 @@ static void over(struct interleave *il, uint32_t at)
         return;
     if (head_of(&il->banks[at])->kind == STEP_ERASE)
         il->array->banks[at].erased_ns = il->now_ns;
-    if (finish_step(il, at))
-        begin_step(il, at);
+    finish_step(il, at);
 }
 
 /* A step may begin: the bank may do something else. */
@@ -633,6 +665,7 @@ void banks_happen(struct interleave *il)
 
     assert(event->ns >= il->now_ns);
     il->now_ns = event->ns;
+    il->now_order = event->kind == EVENT_BEGIN ? UINT64_MAX : event->order;
     switch ((enum event_kind)event->kind) {
     case EVENT_TRANSFERRED:
         if (head_of(&il->banks[at])->kind == STEP_READ)

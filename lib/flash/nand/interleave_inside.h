@@ -139,7 +139,7 @@ struct bank {
     uint64_t free_ns;  /* since when it does nothing */
     uint64_t sensed_ns;
 
-    uint64_t asked_ns;
+    uint64_t asked_ns, asked_order; /* for the bus: may be still to come */
     uint64_t sense, sense_began_ns; /* its last, and in which planes */
     uint32_t sensed_planes;
     uint32_t waiting_next;  /* for the bus, behind this one */
@@ -165,8 +165,10 @@ struct bank_why {
     uint64_t known_ns, suspended_known_ns;
 };
 
+/* Banks that ask come in the order in which they do. While the bus is taken,
+ * those are among them whose page is still sensed: none needs an event then. */
 struct channel {
-    uint32_t first, last; /* banks that ask */
+    uint32_t first, last;
     bool taken;
 };
 
@@ -224,6 +226,7 @@ struct interleave {
     struct job *jobs;    /* the requests', then chores */
     struct flash_why *job_whys;
     uint32_t jobs_count, depth_count, free_job, open, newest, oldest, flush;
+    uint64_t opened_ns; /* when the open request had its turn; 0: none is */
     struct agenda agenda;
     uint32_t events_count, begins_count; /* at most, but EVENT_BEGIN; those */
     struct touched touched;              /* by those under way */
@@ -236,7 +239,8 @@ struct interleave {
     /* No step takes less of the bus, or of a bank. Requests have so many that
      * are not done. */
     uint64_t least_bus_ns, least_work_ns, own_steps_count;
-    uint64_t now_ns;
+    uint64_t least_link_ns, least_link_bytes, least_controller_ns;
+    uint64_t now_ns, now_order; /* of what happens */
     int error;
 };
 

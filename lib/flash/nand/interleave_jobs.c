@@ -236,9 +236,11 @@ static uint64_t transfer(struct interleave *il, uint64_t bytes,
     return *il->link_free_ns;
 }
 
-/* What waits comes in, in order, as far as there is room. */
+/* What waits comes in, in order, as far as there is room: when something is
+ * safe, or when a request is dispatched that covers what waited. */
 static void let_in(struct interleave *il)
 {
+    const uint64_t now_ns = later(il->now_ns, il->opened_ns);
     struct room *room = &il->room;
 
     while (room->count > 0 && has_room(room, ticket_at(room, 0)->bytes)) {
@@ -246,11 +248,11 @@ static void let_in(struct interleave *il)
         struct job *job = &il->jobs[ticket.job];
         room->head = room->head + 1 < room->size ? room->head + 1 : 0;
         room->count--;
-        uint64_t begin_ns = later(ticket.begin_ns, il->now_ns);
+        uint64_t begin_ns = later(ticket.begin_ns, now_ns);
         uint64_t from_ns = later(ticket.begin_ns, job->seen_ns);
-        if (il->now_ns > from_ns)
-            il->job_whys[ticket.job].buffer_ns += il->now_ns - from_ns;
-        job->seen_ns = later(job->seen_ns, il->now_ns);
+        if (now_ns > from_ns)
+            il->job_whys[ticket.job].buffer_ns += now_ns - from_ns;
+        job->seen_ns = later(job->seen_ns, now_ns);
         uint64_t there_ns =
             transfer(il, ticket.bytes, ticket.transfer_ns, begin_ns);
         expect(il, LANE_LINK, there_ns, EVENT_ARRIVED, ticket.gate);

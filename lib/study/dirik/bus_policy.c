@@ -111,7 +111,6 @@ static const struct experiment_change changes[] = {
      .high = 10,
      .reason = few_banks},
     {.claim = "25 MHz, 8 banks: held: reads",
-     .by_seed = true,
      .from = {"Reads", "8 banks released", "25 MHz"},
      .to = {"Reads", "8 banks held", "25 MHz"},
      .low = 5,

@@ -112,7 +112,8 @@ static void compare_responses(struct experiment_table *table)
          .to = {"Writes", "RP", "25 MHz"},
          .low = -10,
          .high = 0,
-         .bound_is_ours = "The paper says \"roughly 5 %\"."},
+         .bound_is_ours = "The paper says \"roughly 5 %\".",
+         .by_seed = true},
         /* "Overall request time improves by 15-20 %". */
         {.claim = "RP, 25 MHz: all",
          .by_seed = true,
@@ -164,15 +165,18 @@ static const char *const rows[STATISTICS] = {
     "% 1 to 10 ms", "% 10 to 100 ms", "% 100 to 1000 ms", "% longer"};
 
 /* A workload of the paper, and what its table says: the rows above, the last
- * five as numbers of requests. */
+ * five as numbers of requests. The 121 requests of workload 1 that wait for a
+ * second under WSRF are 0.12 % of it. */
 struct queue_table {
     unsigned trace;
+    double length; /* in the requests of a workload of ours */
     const char *panel;
     double paper[RULES_COUNT][STATISTICS];
 };
 
 static const struct queue_table queue_tables[] = {
     {0,
+     5,
      "Queue of workload 1",
      {{22.39, 1086.77, 544, 24709, 13016, 9491, 4731, 33},
       {19.49, 1219.58, 541, 25342, 13380, 9116, 3875, 179},
@@ -180,6 +184,7 @@ static const struct queue_table queue_tables[] = {
       {7.15, 3322.02, 120, 29960, 14054, 6332, 966, 118},
       {7.13, 3333.36, 118, 29571, 14620, 6334, 954, 121}}},
     {6,
+     1,
      "Queue of workload 7",
      {{61.66, 1320.86, 110, 3678, 4547, 3518, 3514, 18},
       {58.71, 1309.28, 110, 3716, 4554, 3621, 3374, 7},
@@ -290,9 +295,11 @@ static int queue_up(struct experiment_table *table,
         for (size_t rule = 0; rule < RULES_COUNT && !error; rule++) {
             char more[64];
             struct dirik_drive drive = one_bank(rules[rule].key, 25, more);
-            struct dirik_part part = {.trace = queue_tables[i].trace,
-                                      .requests_count =
-                                          dirik_requests_count(settings)};
+            struct dirik_part part = {
+                .trace = queue_tables[i].trace,
+                .requests_count =
+                    (uint64_t)(queue_tables[i].length *
+                               (double)dirik_requests_count(settings))};
             error = dirik_play_one(&drive, &part, settings, result, &statistics,
                                    why);
             if (!error)

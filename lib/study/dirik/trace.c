@@ -6,7 +6,7 @@
 
 const struct dirik_burstiness dirik_burstiness = {
     .system_share = 0.2,
-    .system_count = 110,
+    .system_count = 130,
     .system_gap_ms = 1.95,
     .system_reads = 0.49,
     .user_count = 8,
