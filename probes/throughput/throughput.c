@@ -229,13 +229,17 @@ static void say_reads(struct throughput_probe *state,
                           (unsigned)random->block.n[BLOCK_DEPTH], alone));
 }
 
-/* Where one of the two gains is known and the other is near the limit: the
- * depth, or its neighbour. */
+/* Where one of the two gains is known, or is so far from the limit, and the
+ * other is near it: the depth, or its neighbour. */
+static const double near_most = 0.03;
+
 static void say_near(const struct knee *knee, struct finding *finding)
 {
-    const bool gains = knee->index == 0 || knee->gained.side == SIDE_ABOVE;
-    const bool ends =
-        knee->index + 1 == PACE_DEPTHS || knee->none.side == SIDE_BELOW;
+    const bool gains = knee->index == 0 || knee->gained.side == SIDE_ABOVE ||
+                       knee->gained.median > log(PACE_GAIN_LEAST + near_most);
+    const bool ends = knee->index + 1 == PACE_DEPTHS ||
+                      knee->none.side == SIDE_BELOW ||
+                      knee->none.median < log(PACE_GAIN_NONE - near_most);
     const uint32_t low = pace_depth(gains ? knee->index : knee->index - 1);
 
     if (gains == ends)

@@ -9,7 +9,7 @@
  *             read and program in three times; greedy cleaning of superblocks
  *   ftl=fast  log blocks that any block may use, one of them for writes in
  *             order (FAST: Lee et al. 2007); programs each page at once
- *   dies=N, entries=N of the mapping that are at hand (0: all), seed=N
+ *   dies=N, entries=N of the mapping that are cached (0: all), seed=N
  */
 #include <errno.h>
 #include <math.h>
@@ -54,7 +54,7 @@ struct foreign {
     unsigned char *is_free;
     struct entry *cache;
     uint32_t clock;
-    /* fast: pages in logs, whose they are, and the log for writes in order. */
+    /* fast: pages in logs, whose they are, and the log for sequential writes. */
     uint32_t *log_of, *page_at, log_next, sequence_block, sequence_pages;
 };
 
@@ -247,7 +247,7 @@ static double write_page(struct foreign *f, uint32_t page, int whole,
 
     if (!whole)
         now += reads[page_kind(page)];
-    if (whole && at == 0) { /* writes in order may begin */
+    if (whole && at == 0) { /* sequential writes may begin */
         if (f->sequence_block != nowhere)
             now = merge(f, f->sequence_block, now);
         f->sequence_block = block;
@@ -288,7 +288,7 @@ static double fast_io(struct foreign *f, uint32_t unit, uint32_t count,
     return now;
 }
 
-/* ---- the plugin ----------------------------------------------------------- */
+/* ---- the plugin -------------------------------------------------------- */
 
 static int make_page(struct foreign *f)
 {
