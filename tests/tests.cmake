@@ -21,8 +21,8 @@ set(all
     test_faults test_quality test_install test_package test_recipes test_speed
     test_valgrind
     # minutes of emulated drives, figures, file systems, PyPI
-    test_accuracy test_advice test_experiments test_fleet test_papers test_plots
-    test_twin)
+    test_accuracy test_advice test_experiments test_fleet test_foreign_drives
+    test_papers test_plots test_twin)
 # `./bootstrap test --long` runs these too:
 set(long fresh_debian fresh_package mutants other_builds)
 # These take minutes under the sanitizers: there only with --long.

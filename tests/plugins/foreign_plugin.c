@@ -54,7 +54,7 @@ struct foreign {
     unsigned char *is_free;
     struct entry *cache;
     uint32_t clock;
-    /* fast: pages in logs, whose they are, and the log for sequential writes. */
+    /* fast: pages in logs, whose they are; the log of sequential writes. */
     uint32_t *log_of, *page_at, log_next, sequence_block, sequence_pages;
 };
 
