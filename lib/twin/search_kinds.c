@@ -37,7 +37,7 @@ static void begin_times(struct drive *drive)
     for (size_t i = 0; twin_time_at(i); i++) {
         const struct twin_time *time = twin_time_at(i);
         if (time->applies && time->applies(drive))
-            time->set(drive, time->start);
+            time->set(drive, twin_time_start(time, drive));
     }
 }
 

@@ -285,7 +285,8 @@ static void set_up(const struct regression *regression,
         double precision = 1 / (start_error_log * start_error_log);
         equations->matrix[i][i] += precision;
         equations->right[i] +=
-            precision * log(time->start / fmax(time->get(drive), time->low));
+            precision * log(twin_time_start(time, drive) /
+                            fmax(time->get(drive), time->low));
         for (size_t j = 0; j < i; j++)
             equations->matrix[j][i] = equations->matrix[i][j];
     }

@@ -70,6 +70,9 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
                                           : "the run: no memory");
     if (twin_contents_matter(findings))
         twin_rows_mind_contents(&made->rows, "content");
+    const uint64_t sleep_ns = findings_integer(findings, "sleep_after");
+    if (sleep_ns)
+        twin_rows_mind_sleep(&made->rows, sleep_ns);
     error = twin_fit(&made->rows, findings, &made->twin, why);
     if (!error)
         error = twin_check(&made->rows, &made->twin, &made->check, why);

@@ -177,7 +177,10 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
             const struct sample *sample = &csv->items[i].sample;
             take_row(csv, i, rows, &map);
             rows->items[i].quiet = complete_ns <= sample->submit_ns;
-            if (sample->complete_ns > complete_ns)
+            if (rows->items[i].quiet)
+                rows->items[i].idle_ns = sample->submit_ns - complete_ns;
+            if (sample->complete_ns > complete_ns &&
+                sample->operation != OPERATION_IDLE)
                 complete_ns = sample->complete_ns;
         }
         error = twin_rows_sort(rows);
@@ -186,6 +189,17 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
     if (error)
         twin_rows_free(rows);
     return error;
+}
+
+void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns)
+{
+    /* A finding of when it falls asleep may be late by so much. */
+    const double early = 0.7;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].quiet &&
+            (double)rows->items[i].idle_ns > early * (double)after_ns)
+            rows->items[i].weight = 0;
 }
 
 void twin_rows_mind_contents(struct twin_rows *rows, const char *probe)

@@ -18,6 +18,7 @@ enum { TWIN_PROBES_MAX = 64, TWIN_PROBE_NONE = UINT8_MAX };
 struct twin_row {
     uint64_t offset_bytes;
     uint64_t gap_ns; /* from the event that it followed to its sending */
+    uint64_t idle_ns; /* since a request was under way */
     uint32_t length_bytes;
     uint32_t anchor;      /* the row whose event it followed */
     uint32_t observed_ns; /* from sending to completion */
@@ -69,6 +70,9 @@ extern const float twin_first_touch_weight;
  * empty struct.
  */
 int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows);
+/* Of a drive that falls asleep: rows that woke it are sent, but not compared:
+ * a replay does not sleep. */
+void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns);
 /*
  * Of a drive that moves zeros for less. A replay writes nothing but what is not
  * zero: rows of `probe`, which writes zeros as well, are sent, but neither
