@@ -77,17 +77,23 @@ static void say_head(FILE *out, const struct twin *twin,
 {
     fprintf(out, "; The twin of a probed drive, made by ssdprobe from the rows "
                  "of its run.\n");
-    if (check->explains)
-        fprintf(out,
-                "; It explains %.1f %% of the variance of times, and predicts "
-                "%.0f %% of the\n; requests' levels within %.0f %%.\n",
-                100 * check->explained_share, 100 * check->fitting_share,
-                100 * twin_level_within);
-    else
+    if (!check->explains)
         fprintf(out, "; It does not explain this drive: %s.\n", check->reason);
     if (!twin->flash)
         fprintf(out, "; What follows is a drive without flash whose times are "
                      "about right.\n");
+    if (check->errors_count)
+        fprintf(out, "; How far it is off on requests that it was not fitted "
+                     "to:\n;   %-16s %5s %9s %8s %8s\n",
+                "", "depth", "requests", "mean", "p99");
+    for (size_t i = 0; i < check->errors_count; i++) {
+        const struct twin_error *one = &check->errors[i];
+        fprintf(out, ";   %-16s %5u %9zu %6.0f %%", twin_kind_name(one->kind),
+                one->depth, one->rows_count, 100 * one->mean_off);
+        if (isfinite(one->p99_off))
+            fprintf(out, " %+6.0f %%", 100 * one->p99_off);
+        fputs(one->explains ? "\n" : "  does not explain\n", out);
+    }
 }
 
 static void say_origin(FILE *out, const struct twin *twin,

@@ -28,14 +28,15 @@ static void show_decision(const struct twin_decision *from,
     to->z = from->against.z;
 }
 
-static void show_probe(const struct twin_probe_fit *from,
-                       struct report_twin_probe *to)
+static void show_error(const struct twin_error *from,
+                       struct report_twin_error *to)
 {
-    snprintf(to->probe, sizeof(to->probe), "%s", from->probe);
-    to->requests_count = from->rows_count;
-    to->explained_share = from->explained_share;
-    to->middle_error = from->middle_error;
-    to->fitting_share = from->fitting_share;
+    *to = (struct report_twin_error){.kind = twin_kind_name(from->kind),
+                                     .depth = from->depth,
+                                     .requests_count = from->rows_count,
+                                     .mean_off = from->mean_off,
+                                     .p99_off = from->p99_off,
+                                     .explains = from->explains};
 }
 
 static void show(const struct twin *twin, const struct twin_check *check,
@@ -45,11 +46,12 @@ static void show(const struct twin *twin, const struct twin_check *check,
     shown->explains = check->explains;
     memcpy(shown->reason, check->reason, sizeof(shown->reason));
     shown->explained_share = check->explained_share;
-    shown->fitting_share = check->fitting_share;
+    twin_unexplained(check->errors, check->errors_count, shown->unexplained,
+                     sizeof(shown->unexplained));
     shown->over_null_difference = twin->over_null.difference;
     shown->over_null_z = twin->over_null.z;
-    for (size_t i = 0; i < check->probes_count; i++)
-        show_probe(&check->probes[i], &shown->probes[shown->probes_count++]);
+    for (size_t i = 0; i < check->errors_count; i++)
+        show_error(&check->errors[i], &shown->errors[shown->errors_count++]);
     for (size_t i = 0; i < twin->decisions_count; i++) {
         struct twin_decision decision = twin->decisions[i];
         /* A twin that does not explain the drive decides nothing. */

@@ -15,6 +15,18 @@
 
 enum { TWIN_PROBES_MAX = 64, TWIN_PROBE_NONE = UINT8_MAX };
 
+/* A kind of question: what a request asks, and beside which others. */
+enum twin_kind {
+    TWIN_READ,
+    TWIN_READ_IN_ORDER,
+    TWIN_WRITE,
+    TWIN_WRITE_IN_ORDER,
+    TWIN_MIXED, /* reads and writes are under way together */
+    TWIN_OTHER, /* flushes, discards, pauses */
+    TWIN_KINDS
+};
+const char *twin_kind_name(enum twin_kind kind);
+
 struct twin_row {
     uint64_t offset_bytes;
     uint64_t gap_ns; /* from the event that it followed to its sending */
@@ -26,6 +38,8 @@ struct twin_row {
     uint8_t operation;    /* enum operation */
     uint8_t probe;        /* index into `probes` */
     uint16_t depth;       /* requests under way at most */
+    uint8_t kind;         /* enum twin_kind */
+    bool held;            /* no fit looks at it: it tells the twin's error */
     bool fua;
     bool alone;          /* no other request was under way */
     bool quiet;          /* nothing was under way when it was sent */

@@ -190,6 +190,8 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
             continue;
         }
         error = ground_note(&row, &ground, thin);
+        if (row.held)
+            row.weight = 0;
         row.anchor = now_at[row.anchor];
         if (row.anchor == UINT32_MAX) { /* it was left out: follow the last */
             row.anchor = thin->count ? (uint32_t)thin->count - 1 : 0;
