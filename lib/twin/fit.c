@@ -32,7 +32,7 @@ enum {
 enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
 
 /* Steps of the model that a climb may take. */
-static const uint64_t climb_steps_max = 30000000;
+static const uint64_t climb_steps_max = 45000000;
 
 static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
                               struct fault *why)
@@ -312,33 +312,45 @@ static int search(const struct twin_rows *all, struct thinned *thinned,
     return error ? error : choose(thinned, many, findings, passed, twin, why);
 }
 
-/* Does a drive of today explain the rows better than one like those of the
+/* A cache of flash that holds so small a part of the drive with one bit a cell
+ * takes more of it. */
+enum { SLC_SHARE = 10 };
+
+/* Does a drive of today, with a cache of flash or without, explain the rows better than one like those of the
  * papers, with pages or with logs, each with times of its own? The winner is
  * searched further. */
 static int race(const struct twin_rows *rows, const struct findings *findings,
                 struct twin *twin, bool *is_today, struct fault *why)
 {
-    enum { STEPS_RACE = 3, RUNNERS = 3 };
+    enum { STEPS_RACE = 3, RUNNERS = 4, OLD = 2 };
     const struct finding *logs = findings_get(findings, "log_list");
-    struct drive drives[RUNNERS] = {twin->drive, twin->drive, twin->drive};
+    struct drive drives[RUNNERS] = {twin->drive, twin->drive};
     struct twin_times_fit fit;
     double least = INFINITY;
+    size_t best = 0;
     int error = 0;
 
     *is_today = false;
     if ((logs && logs->verdict == VERDICT_FOUND) ||
-        twin_shape_start(rows, findings, true, &drives[2], why))
+        twin_shape_start(rows, findings, true, &drives[OLD], why))
         return 0;
     twin_aspect_apply(twin_aspect_find("mapping"), "shared-logs", &drives[1]);
+    drives[3] = drives[OLD];
+    drives[3].slc_blocks_count = drives[3].capacity_bytes / SLC_SHARE /
+                                     twin_shape_of(&drives[3]).block_bytes +
+                                 1;
     for (size_t i = 0; i < RUNNERS && !error; i++) {
         twin_times_start(&drives[i]);
         error = twin_times(rows, STEPS_RACE, &drives[i], &fit, why);
         twin->replays_count += fit.replays_count;
-        *is_today = i == 2 && fit.cost < least;
-        least = fmin(least, fit.cost);
+        if (!error && fit.cost < least) {
+            least = fit.cost;
+            best = i;
+        }
     }
+    *is_today = best >= OLD;
     if (*is_today)
-        twin->drive = drives[2];
+        twin->drive = drives[best];
     return error;
 }
 

@@ -34,6 +34,7 @@ struct move {
 
 struct climb {
     const struct twin_rows *rows;
+    const struct findings *findings;
     struct fault *why;
     struct move moves[MOVES_MAX];
     size_t moves_count;
@@ -43,7 +44,7 @@ struct climb {
     size_t replays_count, replays_max;
 };
 
-static const double factors[] = {2, 1.4, 1.2, 1.1, 1.05, 1.02};
+static const double factors[] = {2, 1.4, 1.2, 1.1};
 
 /* Sizes that lie between the values of the table. */
 static void collect_sizes(const struct twin_aspect *aspect, struct climb *climb)
@@ -71,21 +72,24 @@ static void collect(const struct findings *findings, struct climb *climb)
             if (twin_aspect_allows(aspect, aspect->values[at], findings))
                 climb->moves[climb->moves_count++] = (struct move){
                     .aspect = aspect, .value = aspect->values[at]};
-        for (unsigned at = 0; i == 1 && at < TWIN_NEIGHBOURS; at++)
+        for (unsigned at = 0; i == 0 && at < TWIN_NEIGHBOURS; at++)
             climb->moves[climb->moves_count++] = (struct move){.neighbour = at};
     }
 }
 
 /* False: there is no such drive, or it is no other one. */
-static bool apply(const struct move *move, struct drive *drive)
+static bool apply(const struct move *move, const struct findings *findings,
+                  struct drive *drive)
 {
     const struct twin_aspect *aspect = move->aspect;
     char before[64], after[64];
 
     if (!aspect) {
+        const struct twin_shape now = twin_shape_of(drive);
         const struct twin_shape shape =
-            twin_shape_neighbour(twin_shape_of(drive), move->neighbour);
-        return twin_shape_apply(&shape, drive);
+            twin_shape_neighbour(now, move->neighbour);
+        return twin_shape_allows(&now, &shape, findings) &&
+               twin_shape_apply(&shape, drive);
     }
     if (aspect->applies && !aspect->applies(drive))
         return false;
@@ -121,7 +125,8 @@ static int try_moves(struct climb *climb, const struct move *first,
 
     *cost = INFINITY;
     *better = false;
-    if (!apply(first, &tried) || (second && !apply(second, &tried)))
+    if (!apply(first, climb->findings, &tried) ||
+        (second && !apply(second, climb->findings, &tried)))
         return 0;
     int error = twin_times_beside(climb->slopes, &tried, &fit, climb->why);
     climb->replays_count += fit.replays_count;
@@ -226,7 +231,8 @@ int twin_search_climb(const struct twin_rows *rows,
     if (!climb)
         return -ENOMEM;
     *climb = (struct climb){
-        .rows = rows, .why = why, .drive = *drive, .replays_max = replays_max};
+        .rows = rows, .findings = findings, .why = why, .drive = *drive,
+        .replays_max = replays_max};
     collect(findings, climb);
     int error = settle(climb);
     while (better && may_go_on(climb) && !error) {

@@ -255,7 +255,8 @@ static bool apply_today(const struct findings *findings, struct drive *drive)
         drive->program_levels_count;
     if (drive_set(drive,
                   "mapping=page,write_buffer_drain=steady,partial_read=on,"
-                  "merge_copy=bus,allocation_order=pcwd,queue_depth_count=256",
+                  "merge_copy=bus,allocation_order=pcwd,queue_depth_count=256,"
+                  "slc_full=bypass,fua=on",
                   &why))
         return false;
     if (!stated(findings, "write_buffer"))
@@ -369,6 +370,9 @@ static bool has_slc(const struct drive *drive)
 
 static const struct twin_aspect aspects[] = {
     {"write_buffer_protected", NULL, has_write_buffer, ON_OFF},
+    {"fua", NULL, NULL, ON_OFF},
+    {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128", "512"}},
+    {"slc_full", NULL, has_slc, {"fold", "bypass", "bypass-fold"}},
     {"queue_depth_count", NULL, NULL, {"1", "32", "256"}},
     {"write_buffer_bytes",
      "write_buffer",
@@ -397,8 +401,6 @@ static const struct twin_aspect aspects[] = {
     {"program_levels_count", "nand_type", NULL, {"1", "2", "3", "4"}},
     {"planes_count", NULL, maps_pages, {"1", "2", "4"}},
     {"program_pages_count", NULL, maps_pages, {"1", "2", "3", "4"}},
-    {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128"}},
-    {"slc_full", NULL, has_slc, {"fold", "bypass", "bypass-fold"}},
     {"die_queue", NULL, maps_pages, {"none", "read-first"}},
     {"suspend", NULL, has_queues, {"none", "program"}},
     {"mapping_cache_bytes",
@@ -578,6 +580,15 @@ bool twin_block_is_known(const struct findings *findings)
     /* A block without a finding of its own is a log block's. */
     return findings_integer(findings, "clustered_block") > 0 ||
            findings_integer(findings, "log_block") > 0;
+}
+
+bool twin_shape_allows(const struct twin_shape *before,
+                       const struct twin_shape *after,
+                       const struct findings *findings)
+{
+    return before->stripe_count == after->stripe_count ||
+           before->page_bytes > before->bank_page_bytes ||
+           findings_integer(findings, "parallel_units") == 0;
 }
 
 bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,

@@ -92,7 +92,7 @@ const char *twin_kind_name(enum twin_kind kind)
 {
     static const char *const names[TWIN_KINDS] = {
         "read",  "read in order", "write", "write in order",
-        "mixed", "flush",
+        "mixed", "synced",
     };
 
     return names[kind];
@@ -119,7 +119,7 @@ static void set_kind(const struct csv_rows *csv, size_t at,
     const bool writes = sample->operation == OPERATION_WRITE;
 
     row->kind = TWIN_OTHER;
-    if (!writes && sample->operation != OPERATION_READ)
+    if ((!writes && sample->operation != OPERATION_READ) || sample->fua)
         return;
     const bool in_order = sample->offset_bytes == end_bytes[writes];
     row->kind = (uint8_t)((writes ? TWIN_WRITE : TWIN_READ) + in_order);

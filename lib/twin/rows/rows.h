@@ -22,7 +22,7 @@ enum twin_kind {
     TWIN_WRITE,
     TWIN_WRITE_IN_ORDER,
     TWIN_MIXED, /* reads and writes are under way together */
-    TWIN_OTHER, /* flushes, discards, pauses */
+    TWIN_OTHER, /* flushes and writes with FUA; also discards, pauses */
     TWIN_KINDS
 };
 const char *twin_kind_name(enum twin_kind kind);
