@@ -61,8 +61,9 @@ static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
 static int weigh_direct(const struct twin_rows *rows, struct twin *twin,
                         struct fault *why)
 {
-    /* In the mean loss: what few steps of a regression may leave. */
-    static const double better_least = 0.05;
+    /* In the mean loss: what few steps of a regression may leave, and what a
+     * search among many drives gains by chance. */
+    static const double better_least = 0.1;
     struct drive direct = twin->drive;
     struct twin_times_fit flash, fit;
 
@@ -400,9 +401,11 @@ int twin_fit(const struct twin_rows *rows, const struct findings *findings,
         error = weigh_direct(&thinned.small, twin, why);
     if (!error)
         error = twin_noise(&thinned.rows, &twin->drive, why);
-    twin->drive.sleep_after_ns[0] =
-        findings_integer(findings, "sleep_after");
-    twin->drive.wake_ns[0] = findings_integer(findings, "wake_time");
+    if (findings_integer(findings, "sleep_after") > 0) {
+        twin->drive.sleep_after_ns[0] =
+            findings_integer(findings, "sleep_after");
+        twin->drive.wake_ns[0] = findings_integer(findings, "wake_time");
+    }
     thinned_free(&thinned);
     if (error == -ENOMEM)
         fault_set(why, FAULT_OPEN, error, "no memory to fit a twin");

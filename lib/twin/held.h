@@ -24,7 +24,7 @@ struct twin_error {
     bool explains;  /* mean_off is at most twin_off_most */
 };
 
-enum { TWIN_ERRORS_MAX = 4 * TWIN_KINDS };
+enum { TWIN_ERRORS_MAX = 4 * TWIN_KINDS_COUNT };
 extern const double twin_off_most;
 
 /*

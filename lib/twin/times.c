@@ -97,7 +97,7 @@ static int share_out(struct regression *regression)
 {
     const struct twin_rows *rows = regression->rows;
     size_t slots = 1024;
-    double sum = 0, questions[2 * TWIN_KINDS] = {0};
+    double sum = 0, questions[2 * TWIN_KINDS_COUNT] = {0};
 
     while (slots < 2 * rows->count)
         slots *= 2;

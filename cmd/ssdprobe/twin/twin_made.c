@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/twin/file.h"
+#include "cmd/ssdprobe/twin/twin_formats.h"
 
 static const char *const origins[] = {
     [TWIN_MEASURED] = "measured",
@@ -78,9 +78,14 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
     error = twin_fit(&made->rows, findings, &made->twin, why);
     if (!error)
         error = twin_check(&made->rows, &made->twin, &made->check, why);
-    if (!error)
-        show(&made->twin, &made->check, &made->shown);
-    return error;
+    if (error)
+        return error;
+    show(&made->twin, &made->check, &made->shown);
+    if (made->shown.unexplained[0])
+        snprintf(made->twin.drive.description,
+                 sizeof(made->twin.drive.description),
+                 "the twin does not explain %.120s", made->shown.unexplained);
+    return 0;
 }
 
 void twin_made_free(struct twin_made *made)
@@ -88,13 +93,14 @@ void twin_made_free(struct twin_made *made)
     twin_rows_free(&made->rows);
 }
 
-int twin_made_file(const struct twin_made *made, char **text, size_t *length)
+int twin_made_file(const struct twin_made *made, enum twin_format format,
+                   char **text, size_t *length)
 {
     *text = NULL;
     FILE *memory = open_memstream(text, length);
     if (!memory)
         return -ENOMEM;
-    int error = twin_write(memory, &made->twin, &made->check);
+    int error = twin_format_write(memory, format, made);
     return fclose(memory) == 0 ? error : -ENOMEM;
 }
 
@@ -126,7 +132,7 @@ int twin_made_keep(const struct twin_made *made, const struct run_dir *dir,
 {
     char *text = NULL;
     size_t length = 0;
-    int error = twin_made_file(made, &text, &length);
+    int error = twin_made_file(made, TWIN_FORMAT_DRIVE, &text, &length);
 
     if (!error)
         error = run_dir_replace(dir, TWIN_FILE, text, length, why);

@@ -90,7 +90,7 @@ static uint8_t probe_index(struct twin_rows *rows, const char *name)
 
 const char *twin_kind_name(enum twin_kind kind)
 {
-    static const char *const names[TWIN_KINDS] = {
+    static const char *const names[TWIN_KINDS_COUNT] = {
         "read",  "read in order", "write", "write in order",
         "mixed", "synced",
     };

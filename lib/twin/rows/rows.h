@@ -23,7 +23,7 @@ enum twin_kind {
     TWIN_WRITE_IN_ORDER,
     TWIN_MIXED, /* reads and writes are under way together */
     TWIN_OTHER, /* flushes and writes with FUA; also discards, pauses */
-    TWIN_KINDS
+    TWIN_KINDS_COUNT
 };
 const char *twin_kind_name(enum twin_kind kind);
 
