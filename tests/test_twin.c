@@ -501,17 +501,18 @@ START_TEST(test_a_reach_gives_the_mapping_cache)
     compare_begin(&compared, "sim:ssd-c", 1);
     state(&findings, "clustered_page", 16 * KIB);
     finding_absent(findings_add(&findings, "made", "log_list"), 0.99);
-    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, false, &start, &why),
-                     0);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &findings, false, &start, &why), 0);
     ck_assert_uint_eq(start.mapping_cache_bytes, 0);
     /* Where no block was found, its usual length holds whole pages. */
     struct findings odd = {.count = 0};
     state(&odd, "clustered_page", 12 * KIB);
-    ck_assert_int_eq(twin_shape_start(&compared.rows, &odd, false, &start, &why), 0);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &odd, false, &start, &why), 0);
     ck_assert_uint_eq(twin_shape_of(&start).block_bytes, 6 * MIB);
     state(&findings, "mapping_reach", 1024 * MIB);
-    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, false, &start, &why),
-                     0);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &findings, false, &start, &why), 0);
     ck_assert_uint_eq(start.mapping_cache_bytes, 256 * KIB);
     compare_end(&compared);
 }
@@ -616,29 +617,6 @@ START_TEST(test_shared_logs_are_told)
 }
 END_TEST
 
-/* A buffer that empties itself leaves the times of a lazy one far off, and so
- * the search gets to it only where other kinds are tried. */
-START_TEST(test_other_kinds_are_tried)
-{
-    static struct compared compared;
-    static struct twin twin;
-    struct findings findings = {.count = 0};
-    struct drive drive;
-
-    compare_begin(&compared,
-                  "sim:ssd-a,write_buffer_drain=eager,noise=realistic", 20);
-    state(&findings, "log_list", 8);
-    ck_assert_int_eq(drive_load("ssd-a", &drive, &why), 0);
-    drive.program_ns[0] = 40000000;
-    ck_assert_msg(twin_search_kinds(&compared.rows, &compared.rows, &findings,
-                                    &drive, &twin, &why) == 0,
-                  "%s", why.text);
-    ck_assert_uint_eq(drive.write_buffer_drain, DRAIN_EAGER);
-    ck_assert_uint_eq(drive.mapping, MAPPING_LOG_BLOCK);
-    compare_end(&compared);
-}
-END_TEST
-
 /* Logs are counted by rows that follow each other for long: with times that
  * are right, one more or one fewer explains less. */
 START_TEST(test_logs_are_counted)
@@ -686,11 +664,13 @@ START_TEST(test_what_zeros_cost_is_fitted)
     state(&findings, "clustered_page", 4 * KIB);
     state(&findings, "clustered_block", 256 * KIB);
     state(&findings, "content_unit", 2 * KIB);
-    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why), 0);
+    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why),
+                     0);
     ck_assert_uint_eq(start.content_unit_bytes, 0);
     finding_found(findings_add(&findings, "made", "content_dependence"),
                   value_boolean(true), 0.99);
-    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why), 0);
+    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why),
+                     0);
     ck_assert_uint_eq(start.content_unit_bytes, 2 * KIB);
     ck_assert_int_eq(
         drive_load("usb-unknown-1g,zero_copy_ns=900us", &drive, &why), 0);
@@ -760,7 +740,6 @@ int main(void)
     tcase_add_test(score, test_no_structure_beats_the_null_on_noise);
     tcase_set_timeout(fit, 30);
     tcase_add_test(fit, test_a_fit_finds_what_was_left_open);
-    tcase_add_test(fit, test_other_kinds_are_tried);
     tcase_add_test(fit, test_logs_are_counted);
     tcase_add_test(fit, test_what_zeros_cost_is_fitted);
     tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);

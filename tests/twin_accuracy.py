@@ -87,7 +87,7 @@ def workloads(capacity_bytes, chance):
         ("70/30 mix, 4", "mixed", 4, [("r" if chance.random() < 0.7 else "w",
                                        anywhere(2 * BLOCK), 2 * BLOCK)
                                       for _ in range(REQUESTS)]),
-        ("write in order", "write in order", 1, [
+        ("write in order", "sequential write", 1, [
             ("w", start + i * 16 * BLOCK, 16 * BLOCK)
             for i in range(REQUESTS)]),
         ("random write", "write", 1, [("w", anywhere(BLOCK), BLOCK)

@@ -14,7 +14,7 @@ enum { REPORT_TWIN_ERRORS_MAX = 24, REPORT_TWIN_DECISIONS_MAX = 32 };
 /* How far the twin is off on requests of one kind that it was not fitted to:
  * 0.1 is a tenth. */
 struct report_twin_error {
-    const char *kind; /* "read", "write in order", "mixed" ... */
+    const char *kind; /* "read", "sequential write", "mixed" ... */
     unsigned depth;
     uint64_t requests_count;
     double mean_off, p99_off; /* p99_off: above 0 the twin's is longer; NAN:

@@ -25,12 +25,12 @@ struct twin_check {
     size_t errors_count;
     struct twin_kind_fit kinds[TWIN_KINDS_MAX];
     size_t kinds_count;
-    /* Of rows whose class's level is predicted within a fifth: the mean over
-     * probes. */
+    /* The share of rows whose class's level is predicted within a fifth, as the
+     * mean over probes. */
     double fitting_share;
-    /* Of the variance of the logarithms of times, at most 1 each so that single
-     * stalls do not decide; 0: no better than one time for all. What noise adds
-     * cannot be explained. */
+    /* The share of the variance of the logarithms of times, at most 1 each so
+     * that single stalls do not decide; 0: no better than one time for all.
+     * What noise adds cannot be explained. */
     double explained_share;
     bool explains;
     char reason[200]; /* why not; empty where it does */

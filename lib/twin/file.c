@@ -33,12 +33,14 @@ static void say_decision(const struct twin_decision *decision, char *text,
         snprintf(text, size, "measured (%s)", decision->parameter);
         break;
     case TWIN_AGREED:
-        snprintf(text, size, "measured (%s), although %s would explain less "
-                             "(z %.1f)",
+        snprintf(text, size,
+                 "measured (%s), although %s would explain less "
+                 "(z %.1f)",
                  decision->parameter, decision->rival, against->z);
         break;
     case TWIN_CONTRADICTED:
-        snprintf(text, size, "measured (%s), but %s would explain more (z %.1f)",
+        snprintf(text, size,
+                 "measured (%s), but %s would explain more (z %.1f)",
                  decision->parameter, decision->rival, -against->z);
         break;
     case TWIN_DECIDED:
@@ -85,8 +87,9 @@ static void say_head(FILE *out, const struct twin *twin,
         fprintf(out, "; What follows is a drive without flash whose times are "
                      "about right.\n");
     if (check->errors_count)
-        fprintf(out, "; How far it is off on requests that it was not fitted "
-                     "to:\n;   %-16s %5s %9s %8s %8s\n",
+        fprintf(out,
+                "; How far it is off on requests that it was not fitted "
+                "to:\n;   %-16s %5s %9s %8s %8s\n",
                 "", "depth", "requests", "mean", "p99");
     for (size_t i = 0; i < check->errors_count; i++) {
         const struct twin_error *one = &check->errors[i];

@@ -21,8 +21,8 @@ int twin_write(FILE *out, const struct twin *twin,
 void twin_origin(const struct twin *twin, const struct drive_key *key,
                  char *text, size_t size);
 
-/* The key at `index` of the table of keys, and whether the drive file states it.
- * False past the last. */
+/* The key at `index` of the table of keys, and whether the drive file states
+ * it. False past the last. */
 bool twin_states(const struct twin *twin, size_t index, bool *stated,
                  struct drive_key *key);
 

@@ -91,9 +91,9 @@ static double with_noise(struct errors *errors, double ns)
     return ns;
 }
 
-/* Rows of one probe and length: how far the mean is off, as a logarithm. Puts
- * what the 99th percentile needs, in units of the observed mean, at `at` of both
- * halves of the scratch. */
+/* Rows of one probe and length: how far the mean is off, as a logarithm.
+ * `observed` and `predicted` are then in units of the observed mean, the second
+ * with noise. */
 static double look_at_cell(struct errors *errors, const struct one ones[],
                            size_t count, double observed[], double predicted[])
 {
@@ -162,8 +162,8 @@ int twin_errors(const struct twin_rows *rows, const uint32_t predicted_ns[],
     if (errors.ones && errors.scratch) {
         const size_t count = collect(rows, predicted_ns, errors.ones);
         for (size_t at = 0, next; at < count; at = next) {
-            for (next = at;
-                 next < count && errors.ones[next].group == errors.ones[at].group;)
+            for (next = at; next < count &&
+                            errors.ones[next].group == errors.ones[at].group;)
                 next++;
             *result_count += look_at_group(&errors, &errors.ones[at], next - at,
                                            &errors.scratch[rows->count],
@@ -184,8 +184,7 @@ void twin_unexplained(const struct twin_error errors[], size_t errors_count,
     text[0] = '\0';
     for (size_t i = 0; i < errors_count && used < size; i++)
         if (!errors[i].explains)
-            used += (size_t)snprintf(text + used, size - used,
-                                     "%s%s at depth %u", used ? ", " : "",
-                                     twin_kind_name(errors[i].kind),
-                                     errors[i].depth);
+            used += (size_t)snprintf(
+                text + used, size - used, "%s%s at depth %u", used ? ", " : "",
+                twin_kind_name(errors[i].kind), errors[i].depth);
 }

@@ -6,11 +6,10 @@
 #include "lib/twin/rows/rows.h"
 
 /*
- * How far is a twin off, by its own account? The rows that no fit has seen tell
- * it, by kind of question and depth: how far the mean and the 99th percentile
- * of what is predicted lie from what was measured. What is compared is the
- * distribution, not request by request: where in its turn a drive stood no row
- * tells.
+ * The twin states its own error. Rows that no fit has seen show it, by kind of
+ * question and depth: how far the mean and the 99th percentile of the
+ * predictions lie from those measured. Distributions are compared, not single
+ * requests: no row tells where in its turn a drive stood.
  */
 
 struct twin_error {

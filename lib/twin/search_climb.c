@@ -230,9 +230,11 @@ int twin_search_climb(const struct twin_rows *rows,
 
     if (!climb)
         return -ENOMEM;
-    *climb = (struct climb){
-        .rows = rows, .findings = findings, .why = why, .drive = *drive,
-        .replays_max = replays_max};
+    *climb = (struct climb){.rows = rows,
+                            .findings = findings,
+                            .why = why,
+                            .drive = *drive,
+                            .replays_max = replays_max};
     collect(findings, climb);
     int error = settle(climb);
     while (better && may_go_on(climb) && !error) {

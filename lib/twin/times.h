@@ -16,8 +16,8 @@
  * damping, and weights that fall with the residual (Student's t), because
  * merges that the rows do not show and stalls of the host only ever add time.
  * Rows of a kind (probe, operation, length, depth) count as the root of their
- * number, and so do the kinds of one question (twin_kind, alone or together), so
- * that a probe with many rows does not outvote the others.
+ * number, and so do the kinds of one question (twin_kind, alone or together):
+ * a probe with many rows does not outvote the others.
  */
 
 enum { TWIN_TIMES_MAX = 32 };

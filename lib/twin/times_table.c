@@ -155,11 +155,11 @@ static void set_bus(struct drive *drive, double value)
     drive->bus_width_bits = (uint64_t)fmin(fmax(round(value / mhz), 8), 1024);
 }
 
-#define ROW(key, applies, start, today, low, high, name)                              \
+#define ROW(key, applies, start, today, low, high, name)                       \
     {                                                                          \
-        key, applies, start, today, low, high, get_##name, set_##name                 \
+        key, applies, start, today, low, high, get_##name, set_##name          \
     }
-#define TIME(field, applies, start, today, low, high)                                 \
+#define TIME(field, applies, start, today, low, high)                          \
     ROW(#field, applies, start, today, low, high, field)
 
 #define US 1e3
@@ -172,18 +172,26 @@ static const struct twin_time times[] = {
     TIME(flush_work_ns, maps_pages, MS, MS, US, 1000 * MS),
     TIME(flush_ns, NULL, 100 * US, 30 * US, US / 10, 1000 * MS),
     ROW("read_ns", has_flash, 50 * US, 45 * US, US, 10 * MS, read_ns_0),
-    ROW("read_second_ns", reads_second, 70 * US, 55 * US, US, 10 * MS, read_ns_1),
+    ROW("read_second_ns", reads_second, 70 * US, 55 * US, US, 10 * MS,
+        read_ns_1),
     ROW("read_third_ns", reads_third, 90 * US, 75 * US, US, 10 * MS, read_ns_2),
-    ROW("read_fourth_ns", reads_fourth, 120 * US, 90 * US, US, 10 * MS, read_ns_3),
-    ROW("program_ns", has_flash, 300 * US, 500 * US, 50 * US, 100 * MS, program_ns_0),
-    ROW("program_second_ns", has_second, 500 * US, 700 * US, 50 * US, 100 * MS, program_ns_1),
-    ROW("program_third_ns", has_third, 800 * US, 1000 * US, 50 * US, 100 * MS, program_ns_2),
-    ROW("program_fourth_ns", has_fourth, 1200 * US, 2000 * US, 50 * US, 100 * MS, program_ns_3),
+    ROW("read_fourth_ns", reads_fourth, 120 * US, 90 * US, US, 10 * MS,
+        read_ns_3),
+    ROW("program_ns", has_flash, 300 * US, 500 * US, 50 * US, 100 * MS,
+        program_ns_0),
+    ROW("program_second_ns", has_second, 500 * US, 700 * US, 50 * US, 100 * MS,
+        program_ns_1),
+    ROW("program_third_ns", has_third, 800 * US, 1000 * US, 50 * US, 100 * MS,
+        program_ns_2),
+    ROW("program_fourth_ns", has_fourth, 1200 * US, 2000 * US, 50 * US,
+        100 * MS, program_ns_3),
     TIME(erase_ns, has_flash, 3 * MS, 5 * MS, 10 * US, 500 * MS),
     ROW("bus_mhz", has_flash, 800, 5000, 8, 200e3, bus),
     TIME(controller_read_page_ns, has_flash, 10 * US, US / 2, US / 10, 50 * MS),
-    TIME(controller_write_page_ns, has_flash, 10 * US, US / 2, US / 10, 50 * MS),
-    TIME(controller_copy_page_ns, copies_by_bus, 5 * US, US / 2, US / 10, 50 * MS),
+    TIME(controller_write_page_ns, has_flash, 10 * US, US / 2, US / 10,
+         50 * MS),
+    TIME(controller_copy_page_ns, copies_by_bus, 5 * US, US / 2, US / 10,
+         50 * MS),
     TIME(log_switch_ns, has_logs, 5 * US, 5 * US, US / 10, 100 * MS),
     TIME(group_switch_ns, has_groups, 100 * US, 100 * US, US, 100 * MS),
     TIME(zero_copy_ns, has_contents, 50 * US, 50 * US, US / 10, 100 * MS),

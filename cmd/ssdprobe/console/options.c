@@ -80,7 +80,7 @@ const struct option_row ssdprobe_options[] = {
      .argument = "drive|mqsim|nvmevirt|femu|fio",
      .help = "write the twin as the configuration of another simulator, each "
              "key with where its value is from: MQSim (ssdconfig.xml), "
-             "NVMeVirt (ssd_config.h), FEMU (-device femu), or a fio job that "
+             "NVMeVirt, FEMU (-device femu), or a fio job that "
              "compares the drive with its twin; the default is a drive file",
      .commands = COMMAND_TWIN,
      .group = output_group},

@@ -46,9 +46,10 @@ static void origin_of(struct writing *writing, const char *from, char *text,
 
 /* One key. `from`: keys of the drive file, the first of which says the origin;
  * NULL: the simulator's usual value, for no request tells it. */
-__attribute__((format(printf, 4, 5))) static void
-put(struct writing *writing, const char *key, const char *from,
-    const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void put(struct writing *writing,
+                                                      const char *key,
+                                                      const char *from,
+                                                      const char *format, ...)
 {
     char value[80], origin[160] = "", other[160], word[40];
     va_list arguments;
@@ -57,7 +58,7 @@ put(struct writing *writing, const char *key, const char *from,
     vsnprintf(value, sizeof(value), format, arguments);
     va_end(arguments);
     if (!from)
-        snprintf(origin, sizeof(origin), "cannot be told: usual for %s",
+        snprintf(origin, sizeof(origin), "unknown: usual for %s",
                  writing->simulator);
     for (const char *at = from; at && *at;) {
         const size_t length = strcspn(at, " ");
@@ -124,18 +125,18 @@ static uint64_t page_bytes(const struct drive *drive)
     return drive->page_bytes * drive->superblock_chips_count;
 }
 
-/* Of a plane, the spare ones with them. */
+/* How many blocks a plane has, the spare ones with them. */
 static uint64_t blocks_count(const struct drive *drive)
 {
-    const uint64_t row = page_bytes(drive) * drive->planes_count *
-                         drive->channels_count * drive->banks_per_channel_count *
-                         drive->pages_per_block_count;
+    const uint64_t row =
+        page_bytes(drive) * drive->planes_count * drive->channels_count *
+        drive->banks_per_channel_count * drive->pages_per_block_count;
 
     return drive->capacity_bytes / row * (1000 + drive->spare_permille) / 1000 +
            1;
 }
 
-/* Of the page kind at `index`, where a cell holds fewer the last one's. */
+/* The time of the page kind at `index`; the last kind's past the end. */
 static uint64_t read_ns(const struct drive *drive, uint64_t index)
 {
     const uint64_t last = drive->read_levels_count - 1;
@@ -143,7 +144,7 @@ static uint64_t read_ns(const struct drive *drive, uint64_t index)
     return drive->read_ns[index < last ? index : last];
 }
 
-/* Of one page: a program of several takes its time for all of them. */
+/* The time for one page: a one-shot program takes it for several. */
 static uint64_t program_ns(const struct drive *drive, uint64_t index)
 {
     const uint64_t last = drive->program_levels_count - 1;
@@ -180,12 +181,13 @@ static const char bank_keys[] = "banks_per_channel_count stripe_banks_count";
 static const char page_keys[] = "page_bytes superblock_chips_count";
 static const char rate_key[] = "interface_bytes_per_second";
 
-/* ---- MQSim ---------------------------------------------------------------- */
+/* ---- MQSim --------------------------------------------------------------- */
 
 static void put_mqsim_host(struct writing *writing)
 {
-    const double lanes = 4, rate =
-        (double)writing->drive->interface_bytes_per_second / 1e9;
+    const double lanes = 4,
+                 rate =
+                     (double)writing->drive->interface_bytes_per_second / 1e9;
 
     fputs("  <Host_Parameter_Set>\n", writing->out);
     put(writing, "PCIe_Lane_Bandwidth", rate_key, "%.6f", rate / lanes);
@@ -323,7 +325,7 @@ static void put_mqsim(struct writing *writing)
           writing->out);
 }
 
-/* ---- NVMeVirt ------------------------------------------------------------- */
+/* ---- NVMeVirt ------------------------------------------------------------ */
 
 static void put_nvmevirt_times(struct writing *writing)
 {
@@ -402,7 +404,7 @@ static void put_nvmevirt(struct writing *writing)
             (unsigned long long)(drive->capacity_bytes / MIB));
 }
 
-/* ---- FEMU ----------------------------------------------------------------- */
+/* ---- FEMU ---------------------------------------------------------------- */
 
 static void put_femu_times(struct writing *writing)
 {
@@ -472,7 +474,7 @@ static void put_femu(struct writing *writing)
     fprintf(writing->out, "-device femu%s\n", writing->line);
 }
 
-/* ---- fio ------------------------------------------------------------------ */
+/* ---- fio ----------------------------------------------------------------- */
 
 static const char *fio_pattern(enum twin_kind kind)
 {
@@ -495,7 +497,8 @@ static void put_fio(struct writing *writing, const struct twin_check *check)
     FILE *out = writing->out;
     char off[16];
 
-    note(writing, "Run it on the drive and on its twin, and compare the means:");
+    note(writing,
+         "Run it on the drive and on its twin, and compare the means:");
     note(writing, "  DEVICE=/dev/DRIVE fio FILE; flashemu serve ./twin.ini;");
     note(writing, "  DEVICE=(what serve names) fio FILE");
     note(writing, "IT OVERWRITES THE DRIVE.");
@@ -509,8 +512,8 @@ static void put_fio(struct writing *writing, const struct twin_check *check)
             (unsigned long long)writing->drive->capacity_bytes);
     for (size_t i = 0; i < check->errors_count; i++) {
         const struct twin_error *one = &check->errors[i];
-        const bool order = one->kind == TWIN_READ_IN_ORDER ||
-                           one->kind == TWIN_WRITE_IN_ORDER;
+        const bool order =
+            one->kind == TWIN_READ_IN_ORDER || one->kind == TWIN_WRITE_IN_ORDER;
         fprintf(out, "\n; the twin's mean is off by %s on rows held out%s\n",
                 report_twin_off(one->mean_off, false, off),
                 one->explains ? "" : ": it does not explain them");

@@ -30,7 +30,7 @@ void twin_made_free(struct twin_made *made);
 enum twin_format {
     TWIN_FORMAT_DRIVE,    /* of flashemu */
     TWIN_FORMAT_MQSIM,    /* ssdconfig.xml */
-    TWIN_FORMAT_NVMEVIRT, /* a section of ssd_config.h, and its insmod */
+    TWIN_FORMAT_NVMEVIRT, /* a section of its configuration header */
     TWIN_FORMAT_FEMU,     /* an option of qemu-system */
     TWIN_FORMAT_FIO       /* a job that compares drive and twin */
 };

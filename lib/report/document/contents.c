@@ -448,8 +448,8 @@ static void put_twin_errors(struct document *document,
         row->cells[2] = document_text(document, cell);
         row->cells[3] = document_text(
             document, report_twin_off(one->mean_off, false, cell));
-        row->cells[4] = document_text(
-            document, report_twin_off(one->p99_off, true, cell));
+        row->cells[4] =
+            document_text(document, report_twin_off(one->p99_off, true, cell));
     }
 }
 

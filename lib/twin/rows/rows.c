@@ -91,14 +91,14 @@ static uint8_t probe_index(struct twin_rows *rows, const char *name)
 const char *twin_kind_name(enum twin_kind kind)
 {
     static const char *const names[TWIN_KINDS_COUNT] = {
-        "read",  "read in order", "write", "write in order",
+        "read",  "sequential read", "write", "sequential write",
         "mixed", "synced",
     };
 
     return names[kind];
 }
 
-/* Are both under way for a while, and one a read, the other a write? */
+/* Do a read and a write overlap? */
 static bool are_mixed(const struct csv_rows *csv, size_t first, size_t second)
 {
     const struct sample *one = &csv->items[first].sample;
@@ -232,9 +232,9 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
             const struct sample *sample = &csv->items[i].sample;
             take_row(csv, i, rows, &map);
             rows->items[i].quiet = complete_ns <= sample->submit_ns;
-            const uint8_t probe =
-                rows->items[i].probe < TWIN_PROBES_MAX ? rows->items[i].probe
-                                                       : TWIN_PROBES_MAX;
+            const uint8_t probe = rows->items[i].probe < TWIN_PROBES_MAX
+                                      ? rows->items[i].probe
+                                      : TWIN_PROBES_MAX;
             set_kind(csv, i, rows, end_bytes);
             hold(&rows->items[i], &seen[probe], &on[probe]);
             if (rows->items[i].quiet)

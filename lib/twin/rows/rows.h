@@ -15,13 +15,13 @@
 
 enum { TWIN_PROBES_MAX = 64, TWIN_PROBE_NONE = UINT8_MAX };
 
-/* A kind of question: what a request asks, and beside which others. */
+/* The kind of a request: what it asks, and beside which others. */
 enum twin_kind {
     TWIN_READ,
     TWIN_READ_IN_ORDER,
     TWIN_WRITE,
     TWIN_WRITE_IN_ORDER,
-    TWIN_MIXED, /* reads and writes are under way together */
+    TWIN_MIXED, /* reads and writes overlap */
     TWIN_OTHER, /* flushes and writes with FUA; also discards, pauses */
     TWIN_KINDS_COUNT
 };
@@ -29,8 +29,8 @@ const char *twin_kind_name(enum twin_kind kind);
 
 struct twin_row {
     uint64_t offset_bytes;
-    uint64_t gap_ns; /* from the event that it followed to its sending */
-    uint64_t idle_ns; /* since a request was under way */
+    uint64_t gap_ns;  /* from the event that it followed to its sending */
+    uint64_t idle_ns; /* since the last completion */
     uint32_t length_bytes;
     uint32_t anchor;      /* the row whose event it followed */
     uint32_t observed_ns; /* from sending to completion */
@@ -84,7 +84,7 @@ extern const float twin_first_touch_weight;
  * empty struct.
  */
 int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows);
-/* Of a drive that falls asleep: rows that woke it are sent, but not compared:
+/* For a drive that falls asleep. Rows that woke it are sent, but not compared:
  * a replay does not sleep. */
 void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns);
 /*

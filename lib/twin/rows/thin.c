@@ -14,7 +14,7 @@ struct pass {
     size_t count;     /* of its rows; 0: none is kept */
     uint64_t steps;   /* that a replay of them takes */
     size_t keep, run; /* rows: of all, and of those that stay together */
-    size_t streaming; /* rows of writes in order, several at once */
+    size_t streaming; /* rows of sequential writes at depth */
     size_t seen;
     size_t left; /* of the run under way */
     bool due;    /* a run begins as soon as it can */
@@ -63,7 +63,7 @@ static void allot(const struct twin_thinning *how, struct pass *pass)
         pass->keep = keep < pass->keep ? keep : pass->keep;
     }
     pass->run = how->run_count < pass->keep ? how->run_count : pass->keep;
-    /* What a buffer and a cache of flash take in shows from their first byte. */
+    /* What a buffer and an SLC cache take in shows from their first byte. */
     if (pass->streaming > pass->count / 2)
         pass->run = pass->keep;
 }
