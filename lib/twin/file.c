@@ -83,7 +83,7 @@ static void say_head(FILE *out, const struct twin *twin,
                  "of its run.\n");
     if (!check->explains)
         fprintf(out, "; It does not explain this drive: %s.\n", check->reason);
-    if (!twin->flash)
+    if (twin->drive.mapping == MAPPING_DIRECT)
         fprintf(out, "; What follows is a drive without flash whose times are "
                      "about right.\n");
     if (check->errors_count)

@@ -16,22 +16,20 @@ const double twin_z_least = 3;
 /* Few rows, for the many replays of a regression; more, for a structure. */
 static const struct twin_thinning fewest = {800, 100, false, 0, 0},
                                   few = {3200, 200, false, 0, 0},
-                                  some = {3200, 400, false, 0, 0},
                                   most = {6400, 800, false, 0, 0};
 
-/* Steps of the model that one replay of them may take: with some 1,500 and 200
- * replays a fit stays within ten seconds. */
+/* Steps of the model that one replay of them may take: with some 500 replays a
+ * fit stays within twenty seconds of one core. */
 enum {
     STEPS_FEWEST_MAX = 15000,
     STEPS_FEW_MAX = 60000,
-    STEPS_SOME_MAX = 150000,
     STEPS_MOST_MAX = 700000
 };
 
 enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
 
 /* Steps of the model that a climb may take. */
-static const uint64_t climb_steps_max = 45000000;
+static const uint64_t climb_steps_max = 40000000;
 
 static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
                               struct fault *why)
@@ -54,10 +52,23 @@ static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
     return error;
 }
 
+/* Has a probe found units, pages, blocks or buffers? A twin that does not
+ * explain the drive still has those. */
+static bool has_inside(const struct findings *findings)
+{
+    return findings_integer(findings, "parallel_units") > 0 ||
+           findings_integer(findings, "read_page") > 0 ||
+           findings_integer(findings, "clustered_page") > 0 ||
+           findings_integer(findings, "clustered_block") > 0 ||
+           findings_integer(findings, "read_buffer") > 0 ||
+           findings_integer(findings, "write_buffer") > 0;
+}
+
 /* A drive without an inside, with the times that fit. It takes the place of the
  * flash unless that explains more: by its structure, or where little structure
  * shows by its times. */
-static int weigh_direct(const struct twin_rows *rows, struct twin *twin,
+static int weigh_direct(const struct twin_rows *rows,
+                        const struct findings *findings, struct twin *twin,
                         struct fault *why)
 {
     /* In the mean loss: what few steps of a regression may leave, and what a
@@ -78,7 +89,7 @@ static int weigh_direct(const struct twin_rows *rows, struct twin *twin,
     twin->flash = twin->over_null.difference > 0 &&
                   (twin->over_null.z >= twin_z_least ||
                    flash.cost < fit.cost - better_least);
-    if (twin->flash)
+    if (twin->flash || has_inside(findings))
         return 0;
     twin->drive = direct;
     twin->times = fit;
@@ -106,7 +117,7 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
 
 /* The rows of a run, thinned for each search. */
 struct thinned {
-    struct twin_rows fewest, small, rows;
+    struct twin_rows fewest, small;
 };
 
 /* Replays within what they may take. */
@@ -135,8 +146,6 @@ static int thin_all(const struct twin_rows *rows, const struct drive *drive,
 
     if (!error)
         error = thin_to(rows, few, STEPS_FEW_MAX, drive, &thinned->small, why);
-    if (!error)
-        error = thin_to(rows, some, STEPS_SOME_MAX, drive, &thinned->rows, why);
     if (!error && thinned->small.count == 0)
         error = fault_set(why, FAULT_OPEN, -EINVAL,
                           "no probe that a twin knows has a row");
@@ -147,7 +156,6 @@ static void thinned_free(struct thinned *thinned)
 {
     twin_rows_free(&thinned->fewest);
     twin_rows_free(&thinned->small);
-    twin_rows_free(&thinned->rows);
 }
 
 /* Its logs by many rows, and once more what goes with so many of them. */
@@ -268,9 +276,9 @@ int twin_fit(const struct twin_rows *rows, const struct findings *findings,
     if (!error)
         error = fit_flash(rows, &thinned, findings, twin, why);
     if (!error)
-        error = weigh_direct(&thinned.small, twin, why);
+        error = weigh_direct(&thinned.small, findings, twin, why);
     if (!error)
-        error = twin_noise(&thinned.rows, &twin->drive, why);
+        error = twin_noise(rows, &twin->drive, why);
     if (findings_integer(findings, "sleep_after") > 0) {
         twin->drive.sleep_after_ns[0] =
             findings_integer(findings, "sleep_after");

@@ -113,7 +113,7 @@ static void put_head(const struct writing *writing,
 
     note(writing, "The twin of a probed drive, made by ssdprobe.");
     note(writing, report_twin_sentence(&made->shown, text, sizeof(text)));
-    if (!made->twin.flash)
+    if (writing->drive->mapping == MAPPING_DIRECT)
         note(writing, "It is a drive without flash: of geometry and times of "
                       "the flash nothing is known.");
 }
