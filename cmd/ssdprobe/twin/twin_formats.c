@@ -228,7 +228,7 @@ static void put_mqsim_cleaning(struct writing *writing)
     const struct drive *drive = writing->drive;
     char order[8] = "";
 
-    for (size_t i = 0; drive->allocation_order[i] && i < 4; i++) {
+    for (size_t i = 0; i < 4 && drive->allocation_order[i]; i++) {
         order[i] = (char)toupper((unsigned char)drive->allocation_order[i]);
         order[i + 1] = '\0';
     }
