@@ -22,7 +22,7 @@ set(all
     test_valgrind
     # minutes of emulated drives, figures, file systems, PyPI
     test_accuracy test_advice test_experiments test_fleet test_foreign_drives
-    test_papers test_plots test_twin)
+    test_papers test_plots test_twin test_twin_formats)
 # `./bootstrap test --long` runs these too:
 set(long fresh_debian fresh_package mutants other_builds)
 # These take minutes under the sanitizers: there only with --long.

@@ -183,6 +183,8 @@ static int load_drive(const char *spec, struct replay_job *job,
     int error = drive_load(text, &job->drive, why);
     if (error)
         return error;
+    if (strstr(job->drive.description, "does not explain")) /* of a twin */
+        fprintf(stderr, "flashemu: warning: %s\n", job->drive.description);
     job->settings.request_limit_bytes = job->drive.request_limit_bytes;
     return flash_create(&job->drive, &job->flash, why);
 }

@@ -3,20 +3,33 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <string.h>
 
 enum { COLUMNS = 80 };
 
-static void print_probes(FILE *out, const struct report_twin *twin)
+char *report_twin_off(double off, bool is_signed, char text[16])
 {
-    fprintf(out, "\n%-24s %9s  %9s  %7s  %6s\n", "PROBE", "REQUESTS",
-            "EXPLAINED", "FITTING", "ERROR");
-    for (size_t i = 0; i < twin->probes_count; i++) {
-        const struct report_twin_probe *probe = &twin->probes[i];
-        fprintf(out, "%-24s %9llu  %7.1f %%  %5.0f %%  %4.1f %%\n",
-                probe->probe, (unsigned long long)probe->requests_count,
-                100 * probe->explained_share, 100 * probe->fitting_share,
-                100 * probe->middle_error);
+    if (isfinite(off))
+        snprintf(text, 16, is_signed ? "%+.0f %%" : "%.0f %%", 100 * off);
+    else
+        snprintf(text, 16, "-");
+    return text;
+}
+
+static void print_errors(FILE *out, const struct report_twin *twin)
+{
+    char mean[16], p99[16];
+
+    fprintf(out, "\n%-16s %5s  %9s  %8s  %8s\n", "KIND", "DEPTH", "REQUESTS",
+            "MEAN OFF", "P99 OFF");
+    for (size_t i = 0; i < twin->errors_count; i++) {
+        const struct report_twin_error *one = &twin->errors[i];
+        fprintf(out, "%-16s %5u  %9llu  %8s  %8s%s\n", one->kind, one->depth,
+                (unsigned long long)one->requests_count,
+                report_twin_off(one->mean_off, false, mean),
+                report_twin_off(one->p99_off, true, p99),
+                one->explains ? "" : "  does not explain");
     }
 }
 
@@ -37,14 +50,17 @@ static void print_decisions(FILE *out, const struct report_twin *twin)
 char *report_twin_sentence(const struct report_twin *twin, char *text,
                            size_t size)
 {
-    if (twin->explains)
-        snprintf(text, size,
-                 "The twin explains %.1f %% of the variance of times, and "
-                 "predicts the level of %.0f %% of the requests.",
-                 100 * twin->explained_share, 100 * twin->fitting_share);
-    else
+    if (!twin->explains)
         snprintf(text, size, "The twin does not explain this drive: %s.",
                  twin->reason);
+    else if (twin->unexplained[0])
+        snprintf(text, size,
+                 "The twin stands in for this drive, but does not explain %s.",
+                 twin->unexplained);
+    else
+        snprintf(text, size,
+                 "The twin stands in for this drive: of every kind of request "
+                 "measured, the mean is within a fifth.");
     return text;
 }
 
@@ -58,7 +74,7 @@ int report_twin_text(FILE *out, const struct report_twin *twin,
     errno = 0;
     report_wrap(out, report_twin_sentence(twin, text, sizeof(text)), 0,
                 columns);
-    print_probes(out, twin);
+    print_errors(out, twin);
     if (twin->decisions_count)
         print_decisions(out, twin);
     return ferror(out) ? (errno ? -errno : -EIO) : 0;
@@ -76,23 +92,28 @@ static void add_real(struct json_object *object, const char *key, double real)
     char text[32];
 
     snprintf(text, sizeof(text), "%.4g", real);
-    json_object_object_add(object, key, json_object_new_double_s(real, text));
+    json_object_object_add(object, key,
+                           isfinite(real) ? json_object_new_double_s(real, text)
+                                          : NULL);
 }
 
-static struct json_object *probes_json(const struct report_twin *twin)
+static struct json_object *errors_json(const struct report_twin *twin)
 {
     struct json_object *array = json_object_new_array();
 
-    for (size_t i = 0; i < twin->probes_count; i++) {
-        const struct report_twin_probe *probe = &twin->probes[i];
+    for (size_t i = 0; i < twin->errors_count; i++) {
+        const struct report_twin_error *one = &twin->errors[i];
         struct json_object *item = json_object_new_object();
-        add_text(item, "probe", probe->probe);
+        add_text(item, "kind", one->kind);
+        json_object_object_add(item, "depth",
+                               json_object_new_int64(one->depth));
         json_object_object_add(
             item, "requests",
-            json_object_new_int64((int64_t)probe->requests_count));
-        add_real(item, "explained_share", probe->explained_share);
-        add_real(item, "fitting_share", probe->fitting_share);
-        add_real(item, "middle_error", probe->middle_error);
+            json_object_new_int64((int64_t)one->requests_count));
+        add_real(item, "mean_off", one->mean_off);
+        add_real(item, "p99_off", one->p99_off);
+        json_object_object_add(item, "explained",
+                               json_object_new_boolean(one->explains));
         json_object_array_add(array, item);
     }
     return array;
@@ -125,10 +146,9 @@ struct json_object *report_twin_json(const struct report_twin *twin)
                            json_object_new_boolean(twin->explains));
     add_text(object, "reason", twin->reason);
     add_real(object, "explained_share", twin->explained_share);
-    add_real(object, "fitting_share", twin->fitting_share);
     add_real(object, "difference", twin->over_null_difference);
     add_real(object, "z", twin->over_null_z);
-    json_object_object_add(object, "probes", probes_json(twin));
+    json_object_object_add(object, "errors", errors_json(twin));
     json_object_object_add(object, "decisions", decisions_json(twin));
     return object;
 }

@@ -9,14 +9,17 @@
  * how far it does. Plain values; who fitted it is not known here.
  */
 
-enum { REPORT_TWIN_PROBES_MAX = 64, REPORT_TWIN_DECISIONS_MAX = 32 };
+enum { REPORT_TWIN_ERRORS_MAX = 24, REPORT_TWIN_DECISIONS_MAX = 32 };
 
-struct report_twin_probe {
-    char probe[32];
+/* How far the twin is off on requests of one kind that it was not fitted to:
+ * 0.1 is a tenth. */
+struct report_twin_error {
+    const char *kind; /* "read", "sequential write", "mixed" ... */
+    unsigned depth;
     uint64_t requests_count;
-    double explained_share; /* of the variance of the logarithm of times */
-    double middle_error;    /* of |log measured / predicted| */
-    double fitting_share;   /* of requests whose level is predicted */
+    double mean_off, p99_off; /* p99_off: above 0 the twin's is longer; NAN:
+                                 there are too few requests */
+    bool explains;
 };
 
 struct report_twin_decision {
@@ -31,10 +34,11 @@ struct report_twin_decision {
 struct report_twin {
     bool explains;
     char reason[200]; /* why not; empty where it does */
-    double explained_share, fitting_share;
+    double explained_share;
+    char unexplained[200]; /* "write at depth 16, ..."; empty: none */
     double over_null_difference, over_null_z;
-    struct report_twin_probe probes[REPORT_TWIN_PROBES_MAX];
-    size_t probes_count;
+    struct report_twin_error errors[REPORT_TWIN_ERRORS_MAX];
+    size_t errors_count;
     struct report_twin_decision decisions[REPORT_TWIN_DECISIONS_MAX];
     size_t decisions_count;
 };
@@ -46,6 +50,10 @@ int report_twin_text(FILE *out, const struct report_twin *twin,
 /* The sentence that it begins with. Returns `text`. */
 char *report_twin_sentence(const struct report_twin *twin, char *text,
                            size_t size);
+
+/* "12 %", with its sign where `is_signed`; "-" for what is not finite. Returns
+ * `text`. */
+char *report_twin_off(double off, bool is_signed, char text[16]);
 
 /* The "twin" object; the caller owns it. */
 struct json_object *report_twin_json(const struct report_twin *twin);

@@ -3,23 +3,12 @@
 #define SSDPROBE_TWIN_CHECK_H
 
 #include "lib/twin/fit.h"
+#include "lib/twin/held.h"
 
 /*
  * How much of what was measured does the twin explain? To beat the null model
  * is not enough: the least bad of many wrong drives does that, too.
  */
-
-struct twin_probe_fit {
-    const char *probe; /* of the rows */
-    size_t rows_count;
-    /* Of the variance of the logarithms of times, at most 1 each so that single
-     * stalls do not decide; 0: no better than one time for all. What noise adds
-     * cannot be explained. */
-    double explained_share;
-    double middle_error;  /* of |log observed / predicted| */
-    double fitting_share; /* of rows whose class's level is predicted within
-                             twin_level_within */
-};
 
 /* One kind of request in one probe, for the figure. */
 struct twin_kind_fit {
@@ -32,19 +21,20 @@ struct twin_kind_fit {
 enum { TWIN_KINDS_MAX = 512 };
 
 struct twin_check {
-    struct twin_probe_fit probes[TWIN_PROBES_MAX];
-    size_t probes_count;
+    struct twin_error errors[TWIN_ERRORS_MAX]; /* of the rows that are held */
+    size_t errors_count;
     struct twin_kind_fit kinds[TWIN_KINDS_MAX];
     size_t kinds_count;
-    double fitting_share;   /* the mean over probes */
-    double explained_share; /* of all rows */
+    /* The share of rows whose class's level is predicted within a fifth, as the
+     * mean over probes. */
+    double fitting_share;
+    /* The share of the variance of the logarithms of times, at most 1 each so
+     * that single stalls do not decide; 0: no better than one time for all.
+     * What noise adds cannot be explained. */
+    double explained_share;
     bool explains;
     char reason[200]; /* why not; empty where it does */
 };
-
-/* A level fits within a fifth: what differs by more is another mechanism, not
- * a time that a regression has missed by a little. */
-extern const double twin_level_within;
 
 /* Replays all rows. `rows` must outlive `check`. 0, -ENOMEM, or what
  * twin_replay() says. */

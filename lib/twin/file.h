@@ -16,4 +16,14 @@
 int twin_write(FILE *out, const struct twin *twin,
                const struct twin_check *check);
 
+/* Where the value of a drive file's key is from, in a few words; empty: nobody
+ * asked. */
+void twin_origin(const struct twin *twin, const struct drive_key *key,
+                 char *text, size_t size);
+
+/* The key at `index` of the table of keys, and whether the drive file states
+ * it. False past the last. */
+bool twin_states(const struct twin *twin, size_t index, bool *stated,
+                 struct drive_key *key);
+
 #endif

@@ -20,34 +20,11 @@ int twin_search_geometry(const struct twin_rows *rows,
                          struct twin *twin, struct fault *why);
 
 /*
- * The kind of drive that fits best: mapping, drain and levels that the findings
- * leave open, each with times of its own, and the best with a geometry of their
- * own. `fewer` of the rows sort out most of them.
- */
-int twin_search_kinds(const struct twin_rows *rows,
-                      const struct twin_rows *fewer,
-                      const struct findings *findings, struct drive *drive,
-                      struct twin *twin, struct fault *why);
-
-/*
  * The structure that fits best, from `drive` on: geometry, and what the
  * findings leave open, each with times of its own. Ends where no change of one
  * thing or of two fits better, or after so many replays.
  */
 int twin_search_climb(const struct twin_rows *rows,
-                      const struct findings *findings, size_t replays_max,
-                      struct drive *drive, struct twin *twin,
-                      struct fault *why);
-
-/*
- * The structure that scores best, with levels that are free: what the findings
- * leave open, but not how it makes up the page and the block. The times stay.
- * Ends where no change of one aspect scores higher, or after so many replays.
- * `fewer` of the rows sort out most candidates. NULL: the search begins, and
- * tries page and write buffer together as well, which hide each other.
- */
-int twin_search_score(const struct twin_rows *rows,
-                      const struct twin_rows *fewer,
                       const struct findings *findings, size_t replays_max,
                       struct drive *drive, struct twin *twin,
                       struct fault *why);
@@ -67,13 +44,5 @@ int twin_judge_structure(const struct twin_rows *rows,
 int twin_search_logs(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
                      double *cost, struct twin *twin, struct fault *why);
-
-/*
- * How many requests the drive works on at once, and over how many banks and
- * channels: only requests that were sent together tell. `rows` are those of the
- * probes that sent some. The times stay.
- */
-int twin_search_together(const struct twin_rows *rows, struct drive *drive,
-                         struct twin *twin, struct fault *why);
 
 #endif

@@ -20,7 +20,7 @@
 static const double better_least = 0.005;
 
 /* Of the changes that fit worse alone so many are tried in pairs. */
-enum { PAIRED_MAX = 20, MOVES_MAX = 256, STEPS = 1 };
+enum { PAIRED_MAX = 20, MOVES_MAX = 256 };
 
 /* One change: a value of an aspect, a size of it that is so many times as
  * large, or without an aspect a neighbour's geometry. */
@@ -34,6 +34,7 @@ struct move {
 
 struct climb {
     const struct twin_rows *rows;
+    const struct findings *findings;
     struct fault *why;
     struct move moves[MOVES_MAX];
     size_t moves_count;
@@ -43,7 +44,7 @@ struct climb {
     size_t replays_count, replays_max;
 };
 
-static const double factors[] = {2, 1.4, 1.2, 1.1, 1.05, 1.02};
+static const double factors[] = {2, 1.4, 1.2, 1.1};
 
 /* Sizes that lie between the values of the table. */
 static void collect_sizes(const struct twin_aspect *aspect, struct climb *climb)
@@ -60,8 +61,6 @@ static void collect_sizes(const struct twin_aspect *aspect, struct climb *climb)
 
 static void collect(const struct findings *findings, struct climb *climb)
 {
-    for (unsigned i = 0; i < TWIN_NEIGHBOURS; i++)
-        climb->moves[climb->moves_count++] = (struct move){.neighbour = i};
     for (size_t i = 0; twin_aspect_at(i); i++) {
         const struct twin_aspect *aspect = twin_aspect_at(i);
         if (twin_aspect_is_known(aspect, findings))
@@ -73,19 +72,24 @@ static void collect(const struct findings *findings, struct climb *climb)
             if (twin_aspect_allows(aspect, aspect->values[at], findings))
                 climb->moves[climb->moves_count++] = (struct move){
                     .aspect = aspect, .value = aspect->values[at]};
+        for (unsigned at = 0; i == 0 && at < TWIN_NEIGHBOURS; at++)
+            climb->moves[climb->moves_count++] = (struct move){.neighbour = at};
     }
 }
 
 /* False: there is no such drive, or it is no other one. */
-static bool apply(const struct move *move, struct drive *drive)
+static bool apply(const struct move *move, const struct findings *findings,
+                  struct drive *drive)
 {
     const struct twin_aspect *aspect = move->aspect;
     char before[64], after[64];
 
     if (!aspect) {
+        const struct twin_shape now = twin_shape_of(drive);
         const struct twin_shape shape =
-            twin_shape_neighbour(twin_shape_of(drive), move->neighbour);
-        return twin_shape_apply(&shape, drive);
+            twin_shape_neighbour(now, move->neighbour);
+        return twin_shape_allows(&now, &shape, findings) &&
+               twin_shape_apply(&shape, drive);
     }
     if (aspect->applies && !aspect->applies(drive))
         return false;
@@ -102,55 +106,13 @@ static bool apply(const struct move *move, struct drive *drive)
 static int settle(struct climb *climb)
 {
     struct twin_times_fit fit;
-    int error = twin_times(climb->rows, STEPS, &climb->drive, &fit, climb->why);
 
-    climb->replays_count += fit.replays_count;
     twin_slopes_free(climb->slopes);
     climb->slopes = NULL;
-    if (!error)
-        error = twin_slopes_make(climb->rows, &climb->drive, &climb->slopes,
+    int error = twin_slopes_make(climb->rows, &climb->drive, &climb->slopes,
                                  &fit, climb->why);
     climb->replays_count += fit.replays_count;
     climb->cost = fit.cost;
-    return error;
-}
-
-static int score_of(struct climb *climb, const struct drive *drive,
-                    double *total)
-{
-    uint32_t *predicted_ns =
-        calloc(climb->rows->count + 1, sizeof(*predicted_ns));
-    struct twin_score its;
-    int error = predicted_ns
-                    ? twin_replay(drive, climb->rows, predicted_ns, climb->why)
-                    : -ENOMEM;
-
-    climb->replays_count++;
-    if (!error)
-        error = twin_score(climb->rows, predicted_ns, &its);
-    if (!error) {
-        *total = its.total;
-        twin_score_free(&its);
-    }
-    free(predicted_ns);
-    return error;
-}
-
-/* An aspect that fits better only because its times stand in for those of
- * something else scores less with levels that are free. */
-static int scores_less(struct climb *climb, const struct move *move,
-                       const struct drive *tried, bool *less)
-{
-    static const double less_least = 15;
-    double before, after;
-
-    *less = false;
-    if (!move->aspect)
-        return 0;
-    int error = score_of(climb, &climb->drive, &before);
-    if (!error)
-        error = score_of(climb, tried, &after);
-    *less = !error && after < before - less_least;
     return error;
 }
 
@@ -163,7 +125,8 @@ static int try_moves(struct climb *climb, const struct move *first,
 
     *cost = INFINITY;
     *better = false;
-    if (!apply(first, &tried) || (second && !apply(second, &tried)))
+    if (!apply(first, climb->findings, &tried) ||
+        (second && !apply(second, climb->findings, &tried)))
         return 0;
     int error = twin_times_beside(climb->slopes, &tried, &fit, climb->why);
     climb->replays_count += fit.replays_count;
@@ -174,10 +137,7 @@ static int try_moves(struct climb *climb, const struct move *first,
     *cost = fit.cost;
     if (fit.cost >= climb->cost - better_least)
         return 0;
-    error = scores_less(climb, first, &tried, better);
-    *better = !*better;
-    if (error || !*better)
-        return error;
+    *better = true;
     climb->drive = tried;
     return settle(climb);
 }
@@ -270,8 +230,11 @@ int twin_search_climb(const struct twin_rows *rows,
 
     if (!climb)
         return -ENOMEM;
-    *climb = (struct climb){
-        .rows = rows, .why = why, .drive = *drive, .replays_max = replays_max};
+    *climb = (struct climb){.rows = rows,
+                            .findings = findings,
+                            .why = why,
+                            .drive = *drive,
+                            .replays_max = replays_max};
     collect(findings, climb);
     int error = settle(climb);
     while (better && may_go_on(climb) && !error) {

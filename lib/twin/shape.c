@@ -12,9 +12,10 @@
 
 /* Where nothing was found: a page and a block as many drives have them. */
 enum { PAGE_USUAL_BYTES = 16 << 10, BLOCK_USUAL_BYTES = 4 << 20 };
+enum { UNIT_TODAY_BYTES = 4 << 10, CHIP_PAGE_TODAY_BYTES = 16 << 10 };
 
 /* A page of one chip; larger ones are chips in lock step. */
-enum { CHIP_PAGE_BYTES = 8 << 10, CHIPS_MAX = 64, PAGES_LEAST = 4 };
+enum { CHIP_PAGE_BYTES = 16 << 10, CHIPS_MAX = 64, PAGES_LEAST = 4 };
 
 /* Chips have had no smaller pages for twenty years, and to replay many of them
  * takes long. */
@@ -63,6 +64,17 @@ static bool set_count(const char *key, uint64_t count, struct drive *drive)
     return drive_key_set(drive, NULL, key, value, &why) == 0;
 }
 
+/* Is a unit a page, a part of one, or all that one program of a bank holds? The
+ * model lays out no others over planes and one-shot programs. */
+static bool programs_whole_units(const struct drive *drive)
+{
+    const uint64_t page_bytes = drive_page_bytes(drive);
+    const uint64_t at_once = drive->planes_count * drive->program_pages_count;
+
+    return at_once == 1 || drive->clustered_page_bytes <= page_bytes ||
+           drive->clustered_page_bytes % (page_bytes * at_once) == 0;
+}
+
 bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
 {
     struct drive changed = *drive;
@@ -71,7 +83,9 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
         shape->bank_page_bytes * shape->planes_count * shape->stripe_count;
     uint64_t banks = shape->stripe_count * shape->stripes_count;
 
-    if (across == 0 || shape->page_bytes % shape->bank_page_bytes ||
+    if (across == 0 || shape->page_bytes == 0 ||
+        (shape->page_bytes % shape->bank_page_bytes &&
+         shape->bank_page_bytes % shape->page_bytes) ||
         (shape->bank_page_bytes < CHIP_PAGE_LEAST_BYTES &&
          shape->bank_page_bytes < shape->page_bytes) ||
         shape->block_bytes % across || shape->channels_count == 0 ||
@@ -88,7 +102,7 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
                    &changed))
         return false;
     changed.clustered_page_bytes = shape->page_bytes;
-    if (drive_check(&changed, &why))
+    if (drive_check(&changed, &why) || !programs_whole_units(&changed))
         return false;
     *drive = changed;
     return true;
@@ -223,9 +237,58 @@ static struct twin_shape first_shape(const struct findings *findings)
     return shape;
 }
 
+/* A drive of today: units smaller than a page, all dies in one block, one-shot
+ * programs, queues of dies, a buffer that drains at once. */
+static bool apply_today(const struct findings *findings, struct drive *drive)
+{
+    enum { READ_USUAL_BYTES = 32 << 10, BUFFER_USUAL_BYTES = 4 << 20 };
+    enum { DIES_USUAL = 8, LEVELS_USUAL = 3 };
+    const struct finding *units = stated(findings, "parallel_units");
+    uint64_t row = findings_integer(findings, "read_page");
+    uint64_t dies = findings_integer(findings, "parallel_units");
+    struct twin_shape shape = {.stripes_count = 1};
+    struct fault why;
+
+    if (!stated(findings, "nand_type"))
+        drive->program_levels_count = LEVELS_USUAL;
+    drive->read_levels_count = drive->program_pages_count =
+        drive->program_levels_count;
+    if (drive_set(drive,
+                  "mapping=page,write_buffer_drain=steady,partial_read=on,"
+                  "merge_copy=bus,allocation_order=pcwd,queue_depth_count=256,"
+                  "slc_full=bypass,fua=on",
+                  &why))
+        return false;
+    if (!stated(findings, "write_buffer"))
+        drive->write_buffer_bytes = BUFFER_USUAL_BYTES;
+    if (row == 0)
+        row = READ_USUAL_BYTES;
+    if (dies == 0)
+        dies = units ? 1 : DIES_USUAL;
+    shape.planes_count = row > CHIP_PAGE_TODAY_BYTES && row % 2 == 0 ? 2 : 1;
+    shape.bank_page_bytes = row / shape.planes_count;
+    shape.page_bytes = findings_integer(findings, "clustered_page");
+    if (shape.page_bytes == 0)
+        shape.page_bytes = UNIT_TODAY_BYTES;
+    drive->clustered_page_bytes = shape.page_bytes;
+    set_reach(findings, drive);
+    for (uint64_t count = dies; count > 0; count = units ? 0 : count / 2) {
+        const uint64_t wide = row * count;
+        shape.stripe_count = count;
+        shape.channels_count = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
+        shape.block_bytes = findings_integer(findings, "clustered_block");
+        if (shape.block_bytes == 0)
+            shape.block_bytes = wide * 8 * drive->program_pages_count;
+        drive->die_queue = count > 1 ? DIE_QUEUE_READ_FIRST : DIE_QUEUE_NONE;
+        if (twin_shape_apply(&shape, drive))
+            return true;
+    }
+    return false;
+}
+
 int twin_shape_start(const struct twin_rows *rows,
-                     const struct findings *findings, struct drive *drive,
-                     struct fault *why)
+                     const struct findings *findings, bool today,
+                     struct drive *drive, struct fault *why)
 {
     int error = drive_key_defaults(drive, why);
 
@@ -240,6 +303,8 @@ int twin_shape_start(const struct twin_rows *rows,
     drive->program_levels_count = levels_of(findings);
     set_mapping(findings, drive);
     set_buffers(findings, drive);
+    if (today)
+        return apply_today(findings, drive) ? 0 : -ENOENT;
     struct twin_shape shape = first_shape(findings);
     drive->clustered_page_bytes = shape.page_bytes;
     set_contents(findings, drive);
@@ -278,6 +343,11 @@ static bool maps_pages(const struct drive *drive)
     return drive->mapping == MAPPING_PAGE;
 }
 
+static bool has_queues(const struct drive *drive)
+{
+    return drive->die_queue == DIE_QUEUE_READ_FIRST;
+}
+
 static bool has_levels(const struct drive *drive)
 {
     return drive->program_levels_count > 1;
@@ -299,6 +369,16 @@ static bool has_slc(const struct drive *drive)
 #define SHARED_LOGS "shared-logs"
 
 static const struct twin_aspect aspects[] = {
+    {"write_buffer_protected", NULL, has_write_buffer, ON_OFF},
+    {"fua", NULL, NULL, ON_OFF},
+    {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128", "512"}},
+    {"slc_full", NULL, has_slc, {"fold", "bypass", "bypass-fold"}},
+    {"queue_depth_count", NULL, NULL, {"1", "32", "256"}},
+    {"write_buffer_bytes",
+     "write_buffer",
+     NULL,
+     {"0", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1024KiB",
+      "2048KiB", "4096KiB", "8192KiB", "16384KiB", "65536KiB"}},
     {"block",
      "clustered_block",
      NULL,
@@ -313,11 +393,6 @@ static const struct twin_aspect aspects[] = {
      {"2KiB", "4KiB", "6KiB", "8KiB", "12KiB", "16KiB", "24KiB", "32KiB",
       "48KiB", "64KiB", "96KiB", "128KiB", "192KiB", "256KiB", "384KiB",
       "512KiB", "768KiB", "1024KiB", "1536KiB"}},
-    {"write_buffer_bytes",
-     "write_buffer",
-     NULL,
-     {"0", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1024KiB",
-      "2048KiB", "4096KiB", "8192KiB", "16384KiB"}},
     {"read_buffer_bytes",
      "read_buffer",
      NULL,
@@ -326,13 +401,13 @@ static const struct twin_aspect aspects[] = {
     {"program_levels_count", "nand_type", NULL, {"1", "2", "3", "4"}},
     {"planes_count", NULL, maps_pages, {"1", "2", "4"}},
     {"program_pages_count", NULL, maps_pages, {"1", "2", "3", "4"}},
-    {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128"}},
-    {"slc_full", NULL, has_slc, {"fold", "bypass"}},
+    {"die_queue", NULL, maps_pages, {"none", "read-first"}},
+    {"suspend", NULL, has_queues, {"none", "program"}},
     {"mapping_cache_bytes",
      "mapping_reach",
      maps_pages,
-     {"0", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB",
-      "1024KiB", "4096KiB"}},
+     {"0", "4KiB", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB",
+      "512KiB", "1024KiB", "4096KiB"}},
     {"merge_copy", NULL, NULL, {"bank", "bus"}},
     {"sector_update", "read_modify_write", NULL, ON_OFF},
     {"write_buffer_drain", NULL, has_write_buffer, {"lazy", "eager", "steady"}},
@@ -345,7 +420,6 @@ static const struct twin_aspect aspects[] = {
     {"read_ahead_bytes", NULL, has_read_buffer, {"0", "16KiB", "64KiB"}},
     {"read_levels_count", NULL, has_levels, {"1", "2", "3", "4"}},
     {"partial_read", NULL, NULL, ON_OFF},
-    {"flush_lies", NULL, NULL, ON_OFF},
     /* After what pages have: a drive whose pages do not fit yet looks like
      * blocks. */
     {"mapping", "log_list", NULL, {"log-block", "page", "block", SHARED_LOGS}},
@@ -447,7 +521,7 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
         return false;
     if (changed.mapping != MAPPING_PAGE && !lay_out_plainly(&changed))
         return false;
-    if (drive_check(&changed, &why))
+    if (drive_check(&changed, &why) || !programs_whole_units(&changed))
         return false;
     *drive = changed;
     return true;
@@ -506,6 +580,15 @@ bool twin_block_is_known(const struct findings *findings)
     /* A block without a finding of its own is a log block's. */
     return findings_integer(findings, "clustered_block") > 0 ||
            findings_integer(findings, "log_block") > 0;
+}
+
+bool twin_shape_allows(const struct twin_shape *before,
+                       const struct twin_shape *after,
+                       const struct findings *findings)
+{
+    return before->stripe_count == after->stripe_count ||
+           before->page_bytes > before->bank_page_bytes ||
+           findings_integer(findings, "parallel_units") == 0;
 }
 
 bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,

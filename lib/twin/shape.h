@@ -34,12 +34,14 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive);
 
 /*
  * The drive that a search begins with: the defaults of every key, the structure
- * that the findings state, and for what they leave open a usual value. -EINVAL
- * only where the model cannot hold a drive of this capacity.
+ * that the findings state, and for what they leave open a usual value: of a
+ * drive of `today`, or of one like those of the papers. -EINVAL only where the
+ * model cannot hold a drive of this capacity; -ENOENT: the findings fit no
+ * drive of today.
  */
 int twin_shape_start(const struct twin_rows *rows,
-                     const struct findings *findings, struct drive *drive,
-                     struct fault *why);
+                     const struct findings *findings, bool today,
+                     struct drive *drive, struct fault *why);
 
 enum { TWIN_VALUES_MAX = 32 };
 
@@ -80,6 +82,12 @@ bool twin_contents_matter(const struct findings *findings);
 
 /* Has a finding said how long a block is? */
 bool twin_block_is_known(const struct findings *findings);
+
+/* Do the findings leave room for that change? How many units of a drive of
+ * today work at once stays as it was found. */
+bool twin_shape_allows(const struct twin_shape *before,
+                       const struct twin_shape *after,
+                       const struct findings *findings);
 
 /* Do the findings leave room for such a value? */
 bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,

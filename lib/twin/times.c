@@ -86,12 +86,18 @@ static struct kind_count *find_kind(struct kind_count kinds[], size_t slots,
     return &kinds[slot];
 }
 
-/* Every kind counts as the root of its rows. */
+static size_t question_of(const struct twin_row *row)
+{
+    return 2 * (size_t)row->kind + !row->alone;
+}
+
+/* Every kind counts as the root of its rows, and so does every question, alone
+ * and together: else what is sent most often decides alone. */
 static int share_out(struct regression *regression)
 {
     const struct twin_rows *rows = regression->rows;
     size_t slots = 1024;
-    double sum = 0;
+    double sum = 0, questions[2 * TWIN_KINDS_COUNT] = {0};
 
     while (slots < 2 * rows->count)
         slots *= 2;
@@ -104,9 +110,15 @@ static int share_out(struct regression *regression)
         const struct twin_row *row = &rows->items[i];
         uint32_t count = find_kind(kinds, slots, row)->count;
         regression->share[i] = row->weight / (float)sqrt((double)count);
-        sum += (double)regression->share[i];
+        questions[question_of(row)] += (double)regression->share[i];
     }
     free(kinds);
+    for (size_t i = 0; i < rows->count; i++) {
+        const double all = questions[question_of(&rows->items[i])];
+        if (all > 0)
+            regression->share[i] /= (float)sqrt(all);
+        sum += (double)regression->share[i];
+    }
     for (size_t i = 0; i < rows->count && sum > 0; i++)
         regression->share[i] /= (float)sum;
     return 0;
@@ -285,7 +297,8 @@ static void set_up(const struct regression *regression,
         double precision = 1 / (start_error_log * start_error_log);
         equations->matrix[i][i] += precision;
         equations->right[i] +=
-            precision * log(time->start / fmax(time->get(drive), time->low));
+            precision * log(twin_time_start(time, drive) /
+                            fmax(time->get(drive), time->low));
         for (size_t j = 0; j < i; j++)
             equations->matrix[j][i] = equations->matrix[i][j];
     }

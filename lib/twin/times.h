@@ -16,16 +16,18 @@
  * damping, and weights that fall with the residual (Student's t), because
  * merges that the rows do not show and stalls of the host only ever add time.
  * Rows of a kind (probe, operation, length, depth) count as the root of their
- * number, so that a probe with many rows does not outvote the others.
+ * number, and so do the kinds of one question (twin_kind, alone or together):
+ * a probe with many rows does not outvote the others.
  */
 
-enum { TWIN_TIMES_MAX = 28 };
+enum { TWIN_TIMES_MAX = 32 };
 
 /* One time of the model. */
 struct twin_time {
     const char *key;                            /* of a drive file */
     bool (*applies)(const struct drive *drive); /* NULL: always */
-    double start, low, high;                    /* in the key's unit */
+    /* In the key's unit; `today`: where a drive of today begins. */
+    double start, today, low, high;
     double (*get)(const struct drive *drive);
     void (*set)(struct drive *drive, double value);
 };
@@ -33,7 +35,10 @@ struct twin_time {
 /* The table's row `index`; NULL past the last. */
 const struct twin_time *twin_time_at(size_t index);
 
-/* Sets every time to where a search begins. */
+/* Where a search begins, as data sheets of such drives state it. */
+double twin_time_start(const struct twin_time *time, const struct drive *drive);
+
+/* Sets every time to that. */
 void twin_times_start(struct drive *drive);
 
 struct twin_times_fit {

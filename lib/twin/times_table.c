@@ -2,6 +2,7 @@
 /* The times that a regression may change, where it begins and how far it may
  * go. The limits are wider than any data sheet's. */
 #include <math.h>
+#include <string.h>
 
 #include "lib/twin/times.h"
 
@@ -20,19 +21,30 @@ static bool has_levels(const struct drive *drive, uint64_t least)
     return has_flash(drive) && drive->program_levels_count >= least;
 }
 
+static bool maps_pages(const struct drive *drive)
+{
+    return drive->mapping == MAPPING_PAGE;
+}
+
+/* A program of several pages at once takes one time for all. */
+static bool programs_apart(const struct drive *drive)
+{
+    return has_flash(drive) && drive->program_pages_count == 1;
+}
+
 static bool has_second(const struct drive *drive)
 {
-    return has_levels(drive, 2);
+    return programs_apart(drive) && has_levels(drive, 2);
 }
 
 static bool has_third(const struct drive *drive)
 {
-    return has_levels(drive, 3);
+    return programs_apart(drive) && has_levels(drive, 3);
 }
 
 static bool has_fourth(const struct drive *drive)
 {
-    return has_levels(drive, 4);
+    return programs_apart(drive) && has_levels(drive, 4);
 }
 
 static bool has_read_levels(const struct drive *drive, uint64_t least)
@@ -99,6 +111,7 @@ FIELD(interface_bytes_per_second)
 FIELD(command_ns)
 FIELD(write_command_ns)
 FIELD(flush_ns)
+FIELD(flush_work_ns)
 FIELD(group_switch_ns)
 FIELD(log_switch_ns)
 FIELD(zero_copy_ns)
@@ -142,41 +155,50 @@ static void set_bus(struct drive *drive, double value)
     drive->bus_width_bits = (uint64_t)fmin(fmax(round(value / mhz), 8), 1024);
 }
 
-#define ROW(key, applies, start, low, high, name)                              \
+#define ROW(key, applies, start, today, low, high, name)                       \
     {                                                                          \
-        key, applies, start, low, high, get_##name, set_##name                 \
+        key, applies, start, today, low, high, get_##name, set_##name          \
     }
-#define TIME(field, applies, start, low, high)                                 \
-    ROW(#field, applies, start, low, high, field)
+#define TIME(field, applies, start, today, low, high)                          \
+    ROW(#field, applies, start, today, low, high, field)
 
 #define US 1e3
 #define MS 1e6
 
 static const struct twin_time times[] = {
-    TIME(command_ns, NULL, 50 * US, US / 10, 1000 * MS),
-    TIME(write_command_ns, NULL, 2 * US, US / 10, 1000 * MS),
-    TIME(interface_bytes_per_second, NULL, 200e6, 1e6, 20e9),
-    TIME(flush_ns, NULL, 100 * US, US / 10, 1000 * MS),
-    ROW("read_ns", has_flash, 50 * US, US, 10 * MS, read_ns_0),
-    ROW("read_second_ns", reads_second, 70 * US, US, 10 * MS, read_ns_1),
-    ROW("read_third_ns", reads_third, 90 * US, US, 10 * MS, read_ns_2),
-    ROW("read_fourth_ns", reads_fourth, 120 * US, US, 10 * MS, read_ns_3),
-    ROW("program_ns", has_flash, 300 * US, US, 100 * MS, program_ns_0),
-    ROW("program_second_ns", has_second, 500 * US, US, 100 * MS, program_ns_1),
-    ROW("program_third_ns", has_third, 800 * US, US, 100 * MS, program_ns_2),
-    ROW("program_fourth_ns", has_fourth, 1200 * US, US, 100 * MS, program_ns_3),
-    TIME(erase_ns, has_flash, 3 * MS, 10 * US, 500 * MS),
-    ROW("bus_mhz", has_flash, 800, 8, 200e3, bus),
-    TIME(controller_read_page_ns, has_flash, 10 * US, US / 10, 50 * MS),
-    TIME(controller_write_page_ns, has_flash, 10 * US, US / 10, 50 * MS),
-    TIME(controller_copy_page_ns, copies_by_bus, 5 * US, US / 10, 50 * MS),
-    TIME(log_switch_ns, has_logs, 5 * US, US / 10, 100 * MS),
-    TIME(group_switch_ns, has_groups, 100 * US, US, 100 * MS),
-    TIME(zero_copy_ns, has_contents, 50 * US, US / 10, 100 * MS),
-    TIME(slc_program_ns, has_slc, 200 * US, US, 100 * MS),
-    TIME(slc_read_ns, has_slc, 25 * US, US, 10 * MS),
-    TIME(direct_ns, has_no_flash, 50 * US, US / 10, 1000 * MS),
-    TIME(direct_bytes_per_second, has_no_flash, 200e6, 1e6, 50e9),
+    TIME(command_ns, NULL, 50 * US, 10 * US, US / 10, 1000 * MS),
+    TIME(write_command_ns, NULL, 2 * US, US, US / 10, 1000 * MS),
+    TIME(interface_bytes_per_second, NULL, 200e6, 1e9, 1e6, 20e9),
+    TIME(flush_work_ns, maps_pages, MS, MS, US, 1000 * MS),
+    TIME(flush_ns, NULL, 100 * US, 30 * US, US / 10, 1000 * MS),
+    ROW("read_ns", has_flash, 50 * US, 45 * US, US, 10 * MS, read_ns_0),
+    ROW("read_second_ns", reads_second, 70 * US, 55 * US, US, 10 * MS,
+        read_ns_1),
+    ROW("read_third_ns", reads_third, 90 * US, 75 * US, US, 10 * MS, read_ns_2),
+    ROW("read_fourth_ns", reads_fourth, 120 * US, 90 * US, US, 10 * MS,
+        read_ns_3),
+    ROW("program_ns", has_flash, 300 * US, 500 * US, 50 * US, 100 * MS,
+        program_ns_0),
+    ROW("program_second_ns", has_second, 500 * US, 700 * US, 50 * US, 100 * MS,
+        program_ns_1),
+    ROW("program_third_ns", has_third, 800 * US, 1000 * US, 50 * US, 100 * MS,
+        program_ns_2),
+    ROW("program_fourth_ns", has_fourth, 1200 * US, 2000 * US, 50 * US,
+        100 * MS, program_ns_3),
+    TIME(erase_ns, has_flash, 3 * MS, 5 * MS, 10 * US, 500 * MS),
+    ROW("bus_mhz", has_flash, 800, 5000, 8, 200e3, bus),
+    TIME(controller_read_page_ns, has_flash, 10 * US, US / 2, US / 10, 50 * MS),
+    TIME(controller_write_page_ns, has_flash, 10 * US, US / 2, US / 10,
+         50 * MS),
+    TIME(controller_copy_page_ns, copies_by_bus, 5 * US, US / 2, US / 10,
+         50 * MS),
+    TIME(log_switch_ns, has_logs, 5 * US, 5 * US, US / 10, 100 * MS),
+    TIME(group_switch_ns, has_groups, 100 * US, 100 * US, US, 100 * MS),
+    TIME(zero_copy_ns, has_contents, 50 * US, 50 * US, US / 10, 100 * MS),
+    TIME(slc_program_ns, has_slc, 200 * US, 200 * US, US, 100 * MS),
+    TIME(slc_read_ns, has_slc, 25 * US, 25 * US, US, 10 * MS),
+    TIME(direct_ns, has_no_flash, 50 * US, 50 * US, US / 10, 1000 * MS),
+    TIME(direct_bytes_per_second, has_no_flash, 200e6, 200e6, 1e6, 50e9),
 };
 
 const struct twin_time *twin_time_at(size_t index)
@@ -184,9 +206,23 @@ const struct twin_time *twin_time_at(size_t index)
     return index < sizeof(times) / sizeof(times[0]) ? &times[index] : NULL;
 }
 
+/* As twin_shape_start() makes one: it reads parts of its pages. */
+static bool is_of_today(const struct drive *drive)
+{
+    return drive->partial_read;
+}
+
+double twin_time_start(const struct twin_time *time, const struct drive *drive)
+{
+    const bool together = strcmp(time->key, "program_ns") == 0;
+
+    return (is_of_today(drive) ? time->today : time->start) *
+           (double)(together ? drive->program_pages_count : 1);
+}
+
 void twin_times_start(struct drive *drive)
 {
     for (size_t i = 0; twin_time_at(i); i++)
         if (!times[i].applies || times[i].applies(drive))
-            times[i].set(drive, times[i].start);
+            times[i].set(drive, twin_time_start(&times[i], drive));
 }

@@ -75,6 +75,15 @@ const struct option_row ssdprobe_options[] = {
              "measurement, which findings it contradicts, and what it decided",
      .commands = COMMAND_TWIN,
      .group = output_group},
+    {.id = OPTION_FORMAT,
+     .name = "format",
+     .argument = "drive|mqsim|nvmevirt|femu|fio",
+     .help = "write the twin as the configuration of another simulator, each "
+             "key with where its value is from: MQSim (ssdconfig.xml), "
+             "NVMeVirt, FEMU (-device femu), or a fio job that "
+             "compares the drive with its twin; the default is a drive file",
+     .commands = COMMAND_TWIN,
+     .group = output_group},
     {.id = OPTION_PROGRESS,
      .name = "progress",
      .argument = "auto|bar|plain|json|none",

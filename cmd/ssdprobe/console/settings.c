@@ -93,6 +93,8 @@ static int read_words(const struct option_given *option,
 {
     static const char *const fill_words[] = {"auto", "no", NULL};
     static const char *const twin_words[] = {"auto", "yes", "no", NULL};
+    static const char *const formats[] = {"drive", "mqsim", "nvmevirt",
+                                          "femu",  "fio",   NULL};
     static const char *const methods[] = {"adaptive", "paper", NULL};
     static const char *const progress[] = {"auto", "bar",  "plain",
                                            "json", "none", NULL};
@@ -122,6 +124,13 @@ static int read_words(const struct option_given *option,
         if (index < 0)
             return malformed(option, index, "auto, yes or no", why);
         settings->twin = (enum twin_wish)index;
+        return 0;
+    case OPTION_FORMAT:
+        index = settings_word(option->value, formats);
+        if (index < 0)
+            return malformed(option, index,
+                             "drive, mqsim, nvmevirt, femu or fio", why);
+        settings->format = index;
         return 0;
     case OPTION_METHOD:
         index = settings_word(option->value, methods);
@@ -265,6 +274,7 @@ static int read_option(const struct option_given *option,
     case OPTION_FILL:
     case OPTION_TUNE:
     case OPTION_TWIN:
+    case OPTION_FORMAT:
     case OPTION_FLUSH:
     case OPTION_WRITE_CACHE:
         return read_words(option, settings, why);

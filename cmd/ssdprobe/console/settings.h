@@ -72,6 +72,7 @@ enum option_id {
     OPTION_OUTPUT,
     OPTION_CHECK,
     OPTION_TWIN,
+    OPTION_FORMAT,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -109,6 +110,7 @@ struct settings {
     bool plain_bytes, no_serial, quiet, verbose, terminal, markdown;
     const char *output;     /* of `twin`: the file; NULL: stdout */
     bool check;             /* of `twin` */
+    int format;             /* of `twin`: enum twin_format */
     bool exit_code;         /* of `diff` */
     bool known;             /* of `list` */
     const char *known_path; /* NULL: what is installed */

@@ -43,7 +43,9 @@ static int put_drive(struct job *job, struct fault *why)
     const char *path = job->invocation.settings.output;
     char *text = NULL;
     size_t length = 0;
-    int error = twin_made_file(&job->made, &text, &length);
+    int error = twin_made_file(
+        &job->made, (enum twin_format)job->invocation.settings.format, &text,
+        &length);
 
     if (error)
         fault_set(why, FAULT_OPEN, error, "no memory for the drive file");

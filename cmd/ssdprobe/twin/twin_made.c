@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/twin/file.h"
+#include "cmd/ssdprobe/twin/twin_formats.h"
 
 static const char *const origins[] = {
     [TWIN_MEASURED] = "measured",
@@ -28,14 +28,15 @@ static void show_decision(const struct twin_decision *from,
     to->z = from->against.z;
 }
 
-static void show_probe(const struct twin_probe_fit *from,
-                       struct report_twin_probe *to)
+static void show_error(const struct twin_error *from,
+                       struct report_twin_error *to)
 {
-    snprintf(to->probe, sizeof(to->probe), "%s", from->probe);
-    to->requests_count = from->rows_count;
-    to->explained_share = from->explained_share;
-    to->middle_error = from->middle_error;
-    to->fitting_share = from->fitting_share;
+    *to = (struct report_twin_error){.kind = twin_kind_name(from->kind),
+                                     .depth = from->depth,
+                                     .requests_count = from->rows_count,
+                                     .mean_off = from->mean_off,
+                                     .p99_off = from->p99_off,
+                                     .explains = from->explains};
 }
 
 static void show(const struct twin *twin, const struct twin_check *check,
@@ -45,11 +46,12 @@ static void show(const struct twin *twin, const struct twin_check *check,
     shown->explains = check->explains;
     memcpy(shown->reason, check->reason, sizeof(shown->reason));
     shown->explained_share = check->explained_share;
-    shown->fitting_share = check->fitting_share;
+    twin_unexplained(check->errors, check->errors_count, shown->unexplained,
+                     sizeof(shown->unexplained));
     shown->over_null_difference = twin->over_null.difference;
     shown->over_null_z = twin->over_null.z;
-    for (size_t i = 0; i < check->probes_count; i++)
-        show_probe(&check->probes[i], &shown->probes[shown->probes_count++]);
+    for (size_t i = 0; i < check->errors_count; i++)
+        show_error(&check->errors[i], &shown->errors[shown->errors_count++]);
     for (size_t i = 0; i < twin->decisions_count; i++) {
         struct twin_decision decision = twin->decisions[i];
         /* A twin that does not explain the drive decides nothing. */
@@ -70,12 +72,20 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
                                           : "the run: no memory");
     if (twin_contents_matter(findings))
         twin_rows_mind_contents(&made->rows, "content");
+    const uint64_t sleep_ns = findings_integer(findings, "sleep_after");
+    if (sleep_ns)
+        twin_rows_mind_sleep(&made->rows, sleep_ns);
     error = twin_fit(&made->rows, findings, &made->twin, why);
     if (!error)
         error = twin_check(&made->rows, &made->twin, &made->check, why);
-    if (!error)
-        show(&made->twin, &made->check, &made->shown);
-    return error;
+    if (error)
+        return error;
+    show(&made->twin, &made->check, &made->shown);
+    if (made->shown.unexplained[0])
+        snprintf(made->twin.drive.description,
+                 sizeof(made->twin.drive.description),
+                 "the twin does not explain %.120s", made->shown.unexplained);
+    return 0;
 }
 
 void twin_made_free(struct twin_made *made)
@@ -83,13 +93,14 @@ void twin_made_free(struct twin_made *made)
     twin_rows_free(&made->rows);
 }
 
-int twin_made_file(const struct twin_made *made, char **text, size_t *length)
+int twin_made_file(const struct twin_made *made, enum twin_format format,
+                   char **text, size_t *length)
 {
     *text = NULL;
     FILE *memory = open_memstream(text, length);
     if (!memory)
         return -ENOMEM;
-    int error = twin_write(memory, &made->twin, &made->check);
+    int error = twin_format_write(memory, format, made);
     return fclose(memory) == 0 ? error : -ENOMEM;
 }
 
@@ -121,7 +132,7 @@ int twin_made_keep(const struct twin_made *made, const struct run_dir *dir,
 {
     char *text = NULL;
     size_t length = 0;
-    int error = twin_made_file(made, &text, &length);
+    int error = twin_made_file(made, TWIN_FORMAT_DRIVE, &text, &length);
 
     if (!error)
         error = run_dir_replace(dir, TWIN_FILE, text, length, why);

@@ -26,8 +26,18 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
               struct twin_made *made, struct fault *why);
 void twin_made_free(struct twin_made *made);
 
-/* The drive file; the caller frees `*text`. 0 or -errno. */
-int twin_made_file(const struct twin_made *made, char **text, size_t *length);
+/* In the order of `--format`'s words. */
+enum twin_format {
+    TWIN_FORMAT_DRIVE,    /* of flashemu */
+    TWIN_FORMAT_MQSIM,    /* ssdconfig.xml */
+    TWIN_FORMAT_NVMEVIRT, /* a section of its configuration header */
+    TWIN_FORMAT_FEMU,     /* an option of qemu-system */
+    TWIN_FORMAT_FIO       /* a job that compares drive and twin */
+};
+
+/* The twin in that format; the caller frees `*text`. 0 or -errno. */
+int twin_made_file(const struct twin_made *made, enum twin_format format,
+                   char **text, size_t *length);
 
 /* Puts both files into a run directory. 0, or -errno with a sentence. */
 int twin_made_keep(const struct twin_made *made, const struct run_dir *dir,

@@ -425,32 +425,31 @@ static void put_decision(struct document *document,
     document_named(document, PART_ITEM, decision->key, line);
 }
 
-static void put_twin_probes(struct document *document,
+static void put_twin_errors(struct document *document,
                             const struct report_twin *twin)
 {
-    static const char *const columns[] = {"Probe", "Requests", "Explained",
-                                          "Fitting", "Error"};
+    static const char *const columns[] = {"Requests", "Depth", "Number",
+                                          "Mean off", "p99 off"};
     struct part *part = document_add(
         document, PART_TABLE, LOOK_PLAIN,
-        "Explained: share of the variance of log times. Fitting: requests "
-        "whose level is predicted. Error: of the median request.");
+        "How far the twin is off on requests that it was not fitted to.");
 
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         part->table.columns[i] = columns[i];
-    for (size_t i = 0; i < twin->probes_count; i++) {
-        const struct report_twin_probe *probe = &twin->probes[i];
+    for (size_t i = 0; i < twin->errors_count; i++) {
+        const struct report_twin_error *one = &twin->errors[i];
         char cell[32];
         struct table_row *row = document_row(document, part);
-        row->cells[0] = document_text(document, probe->probe);
-        snprintf(cell, sizeof(cell), "%llu",
-                 (unsigned long long)probe->requests_count);
+        row->cells[0] = document_text(document, one->kind);
+        snprintf(cell, sizeof(cell), "%u", one->depth);
         row->cells[1] = document_text(document, cell);
-        snprintf(cell, sizeof(cell), "%.1f %%", 100 * probe->explained_share);
+        snprintf(cell, sizeof(cell), "%llu",
+                 (unsigned long long)one->requests_count);
         row->cells[2] = document_text(document, cell);
-        snprintf(cell, sizeof(cell), "%.0f %%", 100 * probe->fitting_share);
-        row->cells[3] = document_text(document, cell);
-        snprintf(cell, sizeof(cell), "%.1f %%", 100 * probe->middle_error);
-        row->cells[4] = document_text(document, cell);
+        row->cells[3] = document_text(
+            document, report_twin_off(one->mean_off, false, cell));
+        row->cells[4] =
+            document_text(document, report_twin_off(one->p99_off, true, cell));
     }
 }
 
@@ -475,7 +474,7 @@ static void put_twin(const struct contents *contents, struct document *document)
             ->id = "twin";
         document->place = PLACE_FULL | PLACE_PAGE;
     }
-    put_twin_probes(document, twin);
+    put_twin_errors(document, twin);
     for (size_t i = 0; i < twin->decisions_count; i++)
         put_decision(document, &twin->decisions[i]);
 }

@@ -88,6 +88,58 @@ static uint8_t probe_index(struct twin_rows *rows, const char *name)
     return (uint8_t)rows->probes_count++;
 }
 
+const char *twin_kind_name(enum twin_kind kind)
+{
+    static const char *const names[TWIN_KINDS_COUNT] = {
+        "read",  "sequential read", "write", "sequential write",
+        "mixed", "synced",
+    };
+
+    return names[kind];
+}
+
+/* Do a read and a write overlap? */
+static bool are_mixed(const struct csv_rows *csv, size_t first, size_t second)
+{
+    const struct sample *one = &csv->items[first].sample;
+    const struct sample *other = &csv->items[second].sample;
+
+    return one->operation != other->operation &&
+           one->operation <= OPERATION_WRITE &&
+           other->operation <= OPERATION_WRITE &&
+           one->complete_ns > other->submit_ns;
+}
+
+/* `end_bytes`: where the last read and the last write ended. */
+static void set_kind(const struct csv_rows *csv, size_t at,
+                     struct twin_rows *rows, uint64_t end_bytes[])
+{
+    const struct sample *sample = &csv->items[at].sample;
+    struct twin_row *row = &rows->items[at];
+    const bool writes = sample->operation == OPERATION_WRITE;
+
+    row->kind = TWIN_OTHER;
+    if ((!writes && sample->operation != OPERATION_READ) || sample->fua)
+        return;
+    const bool in_order = sample->offset_bytes == end_bytes[writes];
+    row->kind = (uint8_t)((writes ? TWIN_WRITE : TWIN_READ) + in_order);
+    end_bytes[writes] = sample->offset_bytes + sample->length_bytes;
+    for (size_t back = 1; back <= at && back < row->depth; back++)
+        if (are_mixed(csv, at - back, at))
+            row->kind = rows->items[at - back].kind = TWIN_MIXED;
+}
+
+/* Every tenth run of so many rows of a probe is held. */
+static void hold(struct twin_row *row, size_t *seen, bool *on)
+{
+    enum { RUN = 100, RUNS = 10, HELD = 5 };
+
+    if (row->quiet)
+        *on = *seen / RUN % RUNS == HELD;
+    row->held = *on;
+    ++*seen;
+}
+
 static void take_row(const struct csv_rows *csv, size_t at,
                      struct twin_rows *rows, struct place_map *map)
 {
@@ -172,12 +224,23 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
     int error = rows->items && map.written ? 0 : -ENOMEM;
     if (!error) {
         uint64_t complete_ns = 0; /* of all before */
+        uint64_t end_bytes[2] = {UINT64_MAX, UINT64_MAX};
+        size_t seen[TWIN_PROBES_MAX + 1] = {0};
+        bool on[TWIN_PROBES_MAX + 1] = {false};
         rows->count = csv->count;
         for (size_t i = 0; i < csv->count; i++) {
             const struct sample *sample = &csv->items[i].sample;
             take_row(csv, i, rows, &map);
             rows->items[i].quiet = complete_ns <= sample->submit_ns;
-            if (sample->complete_ns > complete_ns)
+            const uint8_t probe = rows->items[i].probe < TWIN_PROBES_MAX
+                                      ? rows->items[i].probe
+                                      : TWIN_PROBES_MAX;
+            set_kind(csv, i, rows, end_bytes);
+            hold(&rows->items[i], &seen[probe], &on[probe]);
+            if (rows->items[i].quiet)
+                rows->items[i].idle_ns = sample->submit_ns - complete_ns;
+            if (sample->complete_ns > complete_ns &&
+                sample->operation != OPERATION_IDLE)
                 complete_ns = sample->complete_ns;
         }
         error = twin_rows_sort(rows);
@@ -186,6 +249,17 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
     if (error)
         twin_rows_free(rows);
     return error;
+}
+
+void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns)
+{
+    /* A finding of when it falls asleep may be late by so much. */
+    const double early = 0.7;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].quiet &&
+            (double)rows->items[i].idle_ns > early * (double)after_ns)
+            rows->items[i].weight = 0;
 }
 
 void twin_rows_mind_contents(struct twin_rows *rows, const char *probe)

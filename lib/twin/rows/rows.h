@@ -15,9 +15,22 @@
 
 enum { TWIN_PROBES_MAX = 64, TWIN_PROBE_NONE = UINT8_MAX };
 
+/* The kind of a request: what it asks, and beside which others. */
+enum twin_kind {
+    TWIN_READ,
+    TWIN_READ_IN_ORDER,
+    TWIN_WRITE,
+    TWIN_WRITE_IN_ORDER,
+    TWIN_MIXED, /* reads and writes overlap */
+    TWIN_OTHER, /* flushes and writes with FUA; also discards, pauses */
+    TWIN_KINDS_COUNT
+};
+const char *twin_kind_name(enum twin_kind kind);
+
 struct twin_row {
     uint64_t offset_bytes;
-    uint64_t gap_ns; /* from the event that it followed to its sending */
+    uint64_t gap_ns;  /* from the event that it followed to its sending */
+    uint64_t idle_ns; /* since the last completion */
     uint32_t length_bytes;
     uint32_t anchor;      /* the row whose event it followed */
     uint32_t observed_ns; /* from sending to completion */
@@ -25,6 +38,8 @@ struct twin_row {
     uint8_t operation;    /* enum operation */
     uint8_t probe;        /* index into `probes` */
     uint16_t depth;       /* requests under way at most */
+    uint8_t kind;         /* enum twin_kind */
+    bool held;            /* no fit looks at it: it tells the twin's error */
     bool fua;
     bool alone;          /* no other request was under way */
     bool quiet;          /* nothing was under way when it was sent */
@@ -69,6 +84,9 @@ extern const float twin_first_touch_weight;
  * empty struct.
  */
 int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows);
+/* For a drive that falls asleep. Rows that woke it are sent, but not compared:
+ * a replay does not sleep. */
+void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns);
 /*
  * Of a drive that moves zeros for less. A replay writes nothing but what is not
  * zero: rows of `probe`, which writes zeros as well, are sent, but neither

@@ -14,6 +14,7 @@ struct pass {
     size_t count;     /* of its rows; 0: none is kept */
     uint64_t steps;   /* that a replay of them takes */
     size_t keep, run; /* rows: of all, and of those that stay together */
+    size_t streaming; /* rows of sequential writes at depth */
     size_t seen;
     size_t left; /* of the run under way */
     bool due;    /* a run begins as soon as it can */
@@ -62,6 +63,9 @@ static void allot(const struct twin_thinning *how, struct pass *pass)
         pass->keep = keep < pass->keep ? keep : pass->keep;
     }
     pass->run = how->run_count < pass->keep ? how->run_count : pass->keep;
+    /* What a buffer and an SLC cache take in shows from their first byte. */
+    if (pass->streaming > pass->count / 2)
+        pass->run = pass->keep;
 }
 
 /* How many rows of each probe may be kept. */
@@ -75,6 +79,9 @@ static void count_rows(const struct twin_rows *rows,
             passes[rows->items[i].probe].count++;
             passes[rows->items[i].probe].steps +=
                 steps_of(how, &rows->items[i]);
+            if (rows->items[i].kind == TWIN_WRITE_IN_ORDER &&
+                !rows->items[i].alone)
+                passes[rows->items[i].probe].streaming++;
             if (!rows->items[i].alone)
                 together[rows->items[i].probe] = true;
         }
@@ -190,6 +197,8 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
             continue;
         }
         error = ground_note(&row, &ground, thin);
+        if (row.held)
+            row.weight = 0;
         row.anchor = now_at[row.anchor];
         if (row.anchor == UINT32_MAX) { /* it was left out: follow the last */
             row.anchor = thin->count ? (uint32_t)thin->count - 1 : 0;
