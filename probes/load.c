@@ -10,8 +10,6 @@
 /* Of the capacity: much of it takes more writes to become steady, and little
  * of it has so much spare flash that cleaning hardly shows. */
 static const uint64_t span_parts = 8;
-/* Of the budget. */
-static const uint64_t budget_parts = 1;
 /* Without more patience: so long, and so many writes at most. */
 static const double usual_ns = 90e9;
 static const uint64_t usual_writes = UINT64_C(1) << 20;
@@ -45,8 +43,7 @@ double load_longest_ns(const struct setting *setting)
 /* What the budget allows, and what the patience does. */
 static uint64_t budget_writes(const struct setting *setting)
 {
-    return setting->write_budget_bytes / budget_parts /
-           placing_small_bytes(setting);
+    return setting->write_budget_bytes / placing_small_bytes(setting);
 }
 
 static double patience_writes(const struct setting *setting)
@@ -69,8 +66,7 @@ char *load_remedy(const struct setting *setting, double blocks, double block_ns,
                            writes > patience_writes(setting)
                                ? writes / (double)usual_writes * usual_ns
                                : 0);
-    const double bytes =
-        writes * (double)budget_parts * (double)placing_small_bytes(setting);
+    const double bytes = writes * (double)placing_small_bytes(setting);
     const bool late = ns > load_longest_ns(setting);
     const bool poor = writes > (double)budget_writes(setting);
     char patience[40] = "", budget[40] = "", size[24];

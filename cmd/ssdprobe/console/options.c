@@ -169,7 +169,7 @@ const struct option_row ssdprobe_options[] = {
      .name = "patience",
      .argument = "TIME",
      .help = "how long a probe may write at random until garbage collection "
-             "runs and the rate is steady (45s without it): 10min, 2h",
+             "runs and the rate is steady (90s without it): 10min, 2h",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_RATE,

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/session/run/plan.h"
-#include "lib/session/run/skip.h"
 #include "lib/session/run/state.h"
 
 #include <errno.h>
@@ -8,6 +6,8 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
+#include "lib/session/run/plan.h"
+#include "lib/session/run/skip.h"
 #include "lib/session/state/pilot.h"
 
 /* What the run will cost is asked in one part of a time limit. */

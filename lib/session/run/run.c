@@ -148,21 +148,6 @@ static int settle(struct session *session, const struct step *step,
     return failure ? sink_fault(failure, why) : 0;
 }
 
-/* One search does not take the evening: what it found by then is stated. More
- * time is asked for as patience. */
-static const uint64_t part_longest_ns = UINT64_C(1800000000000);
-
-static bool takes_too_long(const struct session *session)
-{
-    const struct probe *probe = session->part->probe;
-    const uint64_t longest_ns =
-        larger_of(part_longest_ns, session->setting.patience_ns);
-
-    return session->setting.method == METHOD_ADAPTIVE && !probe->prepares &&
-           !probe->surveys &&
-           device_now_ns(session->device) - session->part_begin_ns > longest_ns;
-}
-
 /* Performs steps until the probe is done. A failed request is recorded and fed
  * too, so that the recording leads to the same findings. */
 static int measure(struct session *session, void *state, uint64_t *rows,
@@ -183,8 +168,6 @@ static int measure(struct session *session, void *state, uint64_t *rows,
             error = land(session, state, true, rows, why);
         if (!error && next == PROBE_STEP)
             error = settle(session, &step, why);
-        if (!error && takes_too_long(session))
-            error = -EOVERFLOW;
     }
     if (error == -EOVERFLOW || error == -EINTR || error == -ETIME) {
         const int failure = land(session, state, true, rows, why);
