@@ -205,7 +205,7 @@ advice ssd-a partition ext4 XFS f2fs FAT exFAT writes bursts "files at once" \
     "request size" databases TRIM "sector size" btrfs LUKS LVM swap Ceph
 advice usb-unknown-1g partition ext4 f2fs FAT writes "files at once"
 advice ssd-c partition ext4 f2fs bursts
-"$build_dir/ssdprobe" sim:plain-disk --quiet --json=plain.json </dev/null \
+"$build_dir/ssdprobe" sim:plain-disk --write-budget=32GiB --quiet --json=plain.json </dev/null \
     >said 2>&1
 check "a disk without flash is given no partition" python3 -c '
 import json

@@ -79,7 +79,8 @@ remedy "a rate that has not fallen yet" "may not be used up yet" named \
     run steady-state sim:sata-mlc
 hot=sim:ssd-c,capacity_bytes=1GiB,spare_permille=100,noise=none
 remedy "writes for skewed writes" "to write the span" named \
-    run steady-state,hot-cold $hot --assume=write_buffer=4096 --patience=20
+    run steady-state,hot-cold $hot --assume=write_buffer=4096 --patience=20 \
+    --write-budget=1GiB
 remedy "time for skewed writes" "skewed writes would need" named \
     run steady-state,hot-cold $hot --assume=write_buffer=4096 --patience=15 \
     --write-budget=64GiB

@@ -275,7 +275,7 @@ const struct probe probe_clustered_block = {
             "Random writes cost more than sequential ones until they are as "
             "long as the block.",
     .writes = true,
-    .budget_share = 8,
+    .budget_share = 16,
     .region_min_bytes = 256 * MIB,
     .answers = {"clustered_block"},
     .by_flush = {"clustered_block"},

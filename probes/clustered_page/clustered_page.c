@@ -371,7 +371,7 @@ const struct probe probe_clustered_page = {
             "first, so a write of one page costs more when it is shifted by a "
             "part of it.",
     .writes = true,
-    .budget_share = 8,
+    .budget_share = 6,
     .region_min_bytes = 64 * MIB,
     .by_operation = true,
     .answers = {"clustered_page", "read_modify_write"},

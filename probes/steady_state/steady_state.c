@@ -381,7 +381,7 @@ const struct probe probe_steady_state = {
             "area is used up and the rate is steady. Most reliable after fill, "
             "with --write-budget at twice the capacity.",
     .writes = true,
-    .budget_share = 6,
+    .budget_share = 9,
     .region_min_bytes = 128 * MIB,
     .answers = {"steady_random_write", "cleaning_stall", "spare_share"},
     .plan = plan,

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -162,7 +163,7 @@ static uint64_t mean_ns(const struct drive *drive,
 
     for (uint64_t i = 0; i < levels; i++)
         sum += of(drive, i);
-    return sum / levels;
+    return levels > 0 ? sum / levels : 0;
 }
 
 static uint64_t bus_megabytes(const struct drive *drive)
@@ -192,8 +193,8 @@ static void put_mqsim_host(struct writing *writing)
     fputs("  <Host_Parameter_Set>\n", writing->out);
     put(writing, "PCIe_Lane_Bandwidth", rate_key, "%.6f", rate / lanes);
     put(writing, "PCIe_Lane_Count", rate_key, "%.0f", lanes);
-    put(writing, "SATA_Processing_Delay", "command_ns", "%llu",
-        (unsigned long long)writing->drive->command_ns);
+    put(writing, "SATA_Processing_Delay", "command_ns", "%" PRIu64,
+        writing->drive->command_ns);
     put(writing, "Enable_ResponseTime_Logging", NULL, "false");
     put(writing, "ResponseTime_Logging_Period_Length", NULL, "1000000");
     fputs("  </Host_Parameter_Set>\n", writing->out);
@@ -204,8 +205,8 @@ static void put_mqsim_cache(struct writing *writing)
     const struct drive *drive = writing->drive;
 
     put(writing, "Data_Cache_Sharing_Mode", NULL, "SHARED");
-    put(writing, "Data_Cache_Capacity", "write_buffer_bytes", "%llu",
-        (unsigned long long)drive->write_buffer_bytes);
+    put(writing, "Data_Cache_Capacity", "write_buffer_bytes", "%" PRIu64,
+        drive->write_buffer_bytes);
     put(writing, "Data_Cache_DRAM_Row_Size", NULL, "8192");
     put(writing, "Data_Cache_DRAM_Data_Rate", NULL, "800");
     put(writing, "Data_Cache_DRAM_Data_Busrt_Size", NULL, "4");
@@ -216,10 +217,8 @@ static void put_mqsim_cache(struct writing *writing)
         drive->mapping == MAPPING_PAGE ? "PAGE_LEVEL" : "HYBRID");
     put(writing, "Ideal_Mapping_Table", "mapping_cache_bytes", "%s",
         drive->mapping_cache_bytes ? "false" : "true");
-    put(writing, "CMT_Capacity", "mapping_cache_bytes", "%llu",
-        drive->mapping_cache_bytes
-            ? (unsigned long long)drive->mapping_cache_bytes
-            : 2097152ULL);
+    put(writing, "CMT_Capacity", "mapping_cache_bytes", "%" PRIu64,
+        drive->mapping_cache_bytes ? drive->mapping_cache_bytes : UINT64_C(2097152));
     put(writing, "CMT_Sharing_Mode", NULL, "SHARED");
 }
 
@@ -271,24 +270,22 @@ static void put_mqsim_flash(struct writing *writing)
         const uint64_t at = levels == 2 && i % 3 == 2 ? 1 : i % 3;
         snprintf(key, sizeof(key), "Page_%s_Latency_%s",
                  i < 3 ? "Read" : "Program", kinds[i % 3]);
-        put(writing, key, i < 3 ? read_keys : program_keys, "%llu",
-            (unsigned long long)(i < 3 ? read_ns(drive, at)
-                                       : program_ns(drive, at)));
+        put(writing, key, i < 3 ? read_keys : program_keys, "%" PRIu64,
+            (i < 3 ? read_ns(drive, at) : program_ns(drive, at)));
     }
-    put(writing, "Block_Erase_Latency", "erase_ns", "%llu",
-        (unsigned long long)drive->erase_ns);
+    put(writing, "Block_Erase_Latency", "erase_ns", "%" PRIu64,
+        drive->erase_ns);
     put(writing, "Block_PE_Cycles_Limit", NULL, "10000");
     put(writing, "Suspend_Erase_Time", NULL, "700000");
     put(writing, "Suspend_Program_Time", NULL, "100000");
     put(writing, "Die_No_Per_Chip", bank_keys, "1");
-    put(writing, "Plane_No_Per_Die", "planes_count", "%llu",
-        (unsigned long long)drive->planes_count);
-    put(writing, "Block_No_Per_Plane", "pages_per_block_count", "%llu",
-        (unsigned long long)blocks_count(drive));
-    put(writing, "Page_No_Per_Block", "pages_per_block_count", "%llu",
-        (unsigned long long)drive->pages_per_block_count);
-    put(writing, "Page_Capacity", page_keys, "%llu",
-        (unsigned long long)page_bytes(drive));
+    put(writing, "Plane_No_Per_Die", "planes_count", "%" PRIu64,
+        drive->planes_count);
+    put(writing, "Block_No_Per_Plane", "pages_per_block_count", "%" PRIu64,
+        blocks_count(drive));
+    put(writing, "Page_No_Per_Block", "pages_per_block_count", "%" PRIu64,
+        drive->pages_per_block_count);
+    put(writing, "Page_Capacity", page_keys, "%" PRIu64, page_bytes(drive));
     put(writing, "Page_Metadat_Capacity", NULL, "448");
     fputs("  </Flash_Parameter_Set>\n", writing->out);
 }
@@ -307,18 +304,18 @@ static void put_mqsim(struct writing *writing)
     put(writing, "Memory_Type", NULL, "FLASH");
     put(writing, "HostInterface_Type", "queue_depth_count", "%s",
         sata ? "SATA" : "NVME");
-    put(writing, "IO_Queue_Depth", "queue_depth_count", "%llu",
-        (unsigned long long)drive->queue_depth_count);
+    put(writing, "IO_Queue_Depth", "queue_depth_count", "%" PRIu64,
+        drive->queue_depth_count);
     put(writing, "Queue_Fetch_Size", NULL, "512");
     put_mqsim_cache(writing);
     put_mqsim_cleaning(writing);
-    put(writing, "Flash_Channel_Count", "channels_count", "%llu",
-        (unsigned long long)drive->channels_count);
+    put(writing, "Flash_Channel_Count", "channels_count", "%" PRIu64,
+        drive->channels_count);
     put(writing, "Flash_Channel_Width", "bus_mhz bus_width_bits", "1");
-    put(writing, "Channel_Transfer_Rate", "bus_mhz bus_width_bits", "%llu",
-        (unsigned long long)bus_megabytes(drive));
-    put(writing, "Chip_No_Per_Channel", bank_keys, "%llu",
-        (unsigned long long)drive->banks_per_channel_count);
+    put(writing, "Channel_Transfer_Rate", "bus_mhz bus_width_bits", "%" PRIu64,
+        bus_megabytes(drive));
+    put(writing, "Chip_No_Per_Channel", bank_keys, "%" PRIu64,
+        drive->banks_per_channel_count);
     put(writing, "Flash_Comm_Protocol", NULL, "NVDDR2");
     put_mqsim_flash(writing);
     fputs("  </Device_Parameter_Set>\n</Execution_Parameter_Set>\n",
@@ -337,22 +334,20 @@ static void put_nvmevirt_times(struct writing *writing)
     for (int i = 0; i < 6; i++) {
         snprintf(key, sizeof(key), "NAND_%sREAD_LATENCY_%s",
                  i < 3 ? "4KB_" : "", kinds[i % 3]);
-        put(writing, key, read_keys, "(%llu)",
-            (unsigned long long)read_ns(drive, places[i % 3]));
+        put(writing, key, read_keys, "(%" PRIu64 ")",
+            read_ns(drive, places[i % 3]));
     }
-    put(writing, "NAND_PROG_LATENCY", program_keys, "(%llu)",
-        (unsigned long long)(mean_ns(drive, program_ns,
-                                     drive->program_levels_count) *
-                             drive->program_pages_count));
-    put(writing, "NAND_ERASE_LATENCY", "erase_ns", "(%llu)",
-        (unsigned long long)drive->erase_ns);
-    put(writing, "FW_4KB_READ_LATENCY", "command_ns latency_ns", "(%llu)",
-        (unsigned long long)(drive->command_ns + drive->latency_ns));
-    put(writing, "FW_READ_LATENCY", "command_ns latency_ns", "(%llu)",
-        (unsigned long long)(drive->command_ns + drive->latency_ns));
+    put(writing, "NAND_PROG_LATENCY", program_keys, "(%" PRIu64 ")",
+        (mean_ns(drive, program_ns, drive->program_levels_count) *
+         drive->program_pages_count));
+    put(writing, "NAND_ERASE_LATENCY", "erase_ns", "(%" PRIu64 ")",
+        drive->erase_ns);
+    put(writing, "FW_4KB_READ_LATENCY", "command_ns latency_ns",
+        "(%" PRIu64 ")", (drive->command_ns + drive->latency_ns));
+    put(writing, "FW_READ_LATENCY", "command_ns latency_ns", "(%" PRIu64 ")",
+        (drive->command_ns + drive->latency_ns));
     put(writing, "FW_WBUF_LATENCY0", "write_command_ns write_latency_ns",
-        "(%llu)",
-        (unsigned long long)(drive->command_ns + drive->write_command_ns));
+        "(%" PRIu64 ")", (drive->command_ns + drive->write_command_ns));
     put(writing, "FW_WBUF_LATENCY1", NULL, "(0)");
     put(writing, "FW_CH_XFER_LATENCY", NULL, "(0)");
 }
@@ -371,37 +366,37 @@ static void put_nvmevirt(struct writing *writing)
     put(writing, "CELL_MODE", "program_levels_count", "(CELL_MODE_%s)",
         cells[(drive->program_levels_count - 1) % 4]);
     put(writing, "SSD_PARTITIONS", NULL, "(1)");
-    put(writing, "NAND_CHANNELS", "channels_count", "(%llu)",
-        (unsigned long long)drive->channels_count);
-    put(writing, "LUNS_PER_NAND_CH", bank_keys, "(%llu)",
-        (unsigned long long)drive->banks_per_channel_count);
+    put(writing, "NAND_CHANNELS", "channels_count", "(%" PRIu64 ")",
+        drive->channels_count);
+    put(writing, "LUNS_PER_NAND_CH", bank_keys, "(%" PRIu64 ")",
+        drive->banks_per_channel_count);
     put(writing, "PLNS_PER_LUN", "planes_count", "(1)");
-    put(writing, "FLASH_PAGE_SIZE", page_keys, "KB(%llu)",
-        (unsigned long long)(page_bytes(drive) * drive->planes_count / KIB));
+    put(writing, "FLASH_PAGE_SIZE", page_keys, "KB(%" PRIu64 ")",
+        (page_bytes(drive) * drive->planes_count / KIB));
     put(writing, "ONESHOT_PAGE_SIZE", "program_pages_count",
-        "(FLASH_PAGE_SIZE * %llu)",
-        (unsigned long long)drive->program_pages_count);
-    put(writing, "BLKS_PER_PLN", "pages_per_block_count", "(%llu)",
-        (unsigned long long)blocks_count(drive));
+        "(FLASH_PAGE_SIZE * %" PRIu64 ")", drive->program_pages_count);
+    put(writing, "BLKS_PER_PLN", "pages_per_block_count", "(%" PRIu64 ")",
+        blocks_count(drive));
     put(writing, "BLK_SIZE", "pages_per_block_count", "(0)");
     put(writing, "MAX_CH_XFER_SIZE", NULL, "KB(16)");
     put(writing, "WRITE_UNIT_SIZE", NULL, "(512)");
     put(writing, "NAND_CHANNEL_BANDWIDTH", "bus_mhz bus_width_bits",
-        "(%lluull)", (unsigned long long)bus_megabytes(drive));
-    put(writing, "PCIE_BANDWIDTH", rate_key, "(%lluull)",
-        (unsigned long long)(drive->interface_bytes_per_second / 1000000));
+        "(%" PRIu64 "ull)", bus_megabytes(drive));
+    put(writing, "PCIE_BANDWIDTH", rate_key, "(%" PRIu64 "ull)",
+        (drive->interface_bytes_per_second / 1000000));
     put_nvmevirt_times(writing);
     put(writing, "OP_AREA_PERCENT", "spare_permille", "(%.3f)",
         (double)drive->spare_permille / 1000);
-    put(writing, "GLOBAL_WB_SIZE", "write_buffer_bytes", "(%lluull)",
-        (unsigned long long)drive->write_buffer_bytes);
+    put(writing, "GLOBAL_WB_SIZE", "write_buffer_bytes", "(%" PRIu64 "ull)",
+        drive->write_buffer_bytes);
     put(writing, "WRITE_EARLY_COMPLETION", "write_buffer_bytes", "%d",
         drive->write_buffer_bytes > 0);
     fprintf(writing->out,
-            "/* insmod nvmev.ko memmap_start=GIB memmap_size=%llu cpus=A,B\n"
+            "/* insmod nvmev.ko memmap_start=GIB memmap_size=%" PRIu64
+            " cpus=A,B\n"
             " * memmap_start and cpus are the host's; memmap_size, in MiB, is "
             "the capacity. */\n",
-            (unsigned long long)(drive->capacity_bytes / MIB));
+            (drive->capacity_bytes / MIB));
 }
 
 /* ---- FEMU ---------------------------------------------------------------- */
@@ -410,20 +405,17 @@ static void put_femu_times(struct writing *writing)
 {
     const struct drive *drive = writing->drive;
 
-    put(writing, "pg_rd_lat", read_keys, "%llu",
-        (unsigned long long)mean_ns(drive, read_ns, drive->read_levels_count));
-    put(writing, "pg_wr_lat", program_keys, "%llu",
-        (unsigned long long)mean_ns(drive, program_ns,
-                                    drive->program_levels_count));
-    put(writing, "blk_er_lat", "erase_ns", "%llu",
-        (unsigned long long)drive->erase_ns);
-    put(writing, "pg_xfer_lat", "bus_mhz bus_width_bits", "%llu",
-        (unsigned long long)(page_bytes(drive) * 1000 / bus_megabytes(drive)));
+    put(writing, "pg_rd_lat", read_keys, "%" PRIu64,
+        mean_ns(drive, read_ns, drive->read_levels_count));
+    put(writing, "pg_wr_lat", program_keys, "%" PRIu64,
+        mean_ns(drive, program_ns, drive->program_levels_count));
+    put(writing, "blk_er_lat", "erase_ns", "%" PRIu64, drive->erase_ns);
+    put(writing, "pg_xfer_lat", "bus_mhz bus_width_bits", "%" PRIu64,
+        (page_bytes(drive) * 1000 / bus_megabytes(drive)));
     put(writing, "pe_suspend", "suspend", "%d", drive->suspend > 0);
-    put(writing, "pcie_bandwidth_mbps", rate_key, "%llu",
-        (unsigned long long)(drive->interface_bytes_per_second / 1000000));
-    put(writing, "fw_cpu_ns", "command_ns", "%llu",
-        (unsigned long long)drive->command_ns);
+    put(writing, "pcie_bandwidth_mbps", rate_key, "%" PRIu64,
+        (drive->interface_bytes_per_second / 1000000));
+    put(writing, "fw_cpu_ns", "command_ns", "%" PRIu64, drive->command_ns);
 }
 
 static void put_femu_policies(struct writing *writing)
@@ -436,13 +428,13 @@ static void put_femu_policies(struct writing *writing)
         : drive->mapping_cache_bytes        ? "dftl"
                                             : "page");
     if (drive->mapping_cache_bytes)
-        put(writing, "mapping_cache_mb", "mapping_cache_bytes", "%llu",
-            (unsigned long long)(drive->mapping_cache_bytes / MIB + 1));
+        put(writing, "mapping_cache_mb", "mapping_cache_bytes", "%" PRIu64,
+            (drive->mapping_cache_bytes / MIB + 1));
     put(writing, "gc_policy", "victim", "greedy");
     put(writing, "gc_thres_pcent", NULL, "75");
     put(writing, "gc_thres_pcent_high", NULL, "95");
-    put(writing, "buffer_size", "write_buffer_bytes", "%llu",
-        (unsigned long long)(drive->write_buffer_bytes / page_bytes(drive)));
+    put(writing, "buffer_size", "write_buffer_bytes", "%" PRIu64,
+        (drive->write_buffer_bytes / page_bytes(drive)));
     put(writing, "vwc", "write_buffer_bytes write_buffer_protected", "%d",
         drive->write_buffer_bytes > 0 && !drive->write_buffer_protected);
     put(writing, "queues", NULL, "8");
@@ -452,23 +444,22 @@ static void put_femu(struct writing *writing)
 {
     const struct drive *drive = writing->drive;
 
-    put(writing, "devsz_mb", "capacity_bytes spare_permille", "%llu",
-        (unsigned long long)(drive->capacity_bytes / MIB));
+    put(writing, "devsz_mb", "capacity_bytes spare_permille", "%" PRIu64,
+        (drive->capacity_bytes / MIB));
     put(writing, "femu_mode", "mapping", "1");
     put(writing, "namespaces", NULL, "1");
     put(writing, "secsz", NULL, "512");
-    put(writing, "secs_per_pg", page_keys, "%llu",
-        (unsigned long long)(page_bytes(drive) / 512));
-    put(writing, "pgs_per_blk", "pages_per_block_count", "%llu",
-        (unsigned long long)drive->pages_per_block_count);
-    put(writing, "blks_per_pl", "pages_per_block_count", "%llu",
-        (unsigned long long)blocks_count(drive));
-    put(writing, "pls_per_lun", "planes_count", "%llu",
-        (unsigned long long)drive->planes_count);
-    put(writing, "luns_per_ch", bank_keys, "%llu",
-        (unsigned long long)drive->banks_per_channel_count);
-    put(writing, "nchs", "channels_count", "%llu",
-        (unsigned long long)drive->channels_count);
+    put(writing, "secs_per_pg", page_keys, "%" PRIu64,
+        (page_bytes(drive) / 512));
+    put(writing, "pgs_per_blk", "pages_per_block_count", "%" PRIu64,
+        drive->pages_per_block_count);
+    put(writing, "blks_per_pl", "pages_per_block_count", "%" PRIu64,
+        blocks_count(drive));
+    put(writing, "pls_per_lun", "planes_count", "%" PRIu64,
+        drive->planes_count);
+    put(writing, "luns_per_ch", bank_keys, "%" PRIu64,
+        drive->banks_per_channel_count);
+    put(writing, "nchs", "channels_count", "%" PRIu64, drive->channels_count);
     put_femu_times(writing);
     put_femu_policies(writing);
     fprintf(writing->out, "-device femu%s\n", writing->line);
@@ -505,11 +496,12 @@ static void put_fio(struct writing *writing, const struct twin_check *check)
     fprintf(out,
             "[global]\n; the environment's: the drive, or the served twin\n"
             "filename=${DEVICE}\n; not through the page cache\n"
-            "ioengine=libaio\ndirect=1\n; the capacity of both\nsize=%llu\n"
+            "ioengine=libaio\ndirect=1\n; the capacity of both\nsize=%" PRIu64
+            "\n"
             "; the same places on both\nrandseed=1\nallrandrepeat=1\n"
             "norandommap=1\n; as many as a mean needs\nnumber_ios=2000\n"
             "; one kind after the other\nstonewall\n",
-            (unsigned long long)writing->drive->capacity_bytes);
+            writing->drive->capacity_bytes);
     for (size_t i = 0; i < check->errors_count; i++) {
         const struct twin_error *one = &check->errors[i];
         const bool order =
