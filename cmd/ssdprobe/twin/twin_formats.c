@@ -218,7 +218,8 @@ static void put_mqsim_cache(struct writing *writing)
     put(writing, "Ideal_Mapping_Table", "mapping_cache_bytes", "%s",
         drive->mapping_cache_bytes ? "false" : "true");
     put(writing, "CMT_Capacity", "mapping_cache_bytes", "%" PRIu64,
-        drive->mapping_cache_bytes ? drive->mapping_cache_bytes : UINT64_C(2097152));
+        drive->mapping_cache_bytes ? drive->mapping_cache_bytes
+                                   : UINT64_C(2097152));
     put(writing, "CMT_Sharing_Mode", NULL, "SHARED");
 }
 
