@@ -13,8 +13,9 @@ static const uint64_t span_parts = 8;
 /* Without more patience: so long, and so many writes at most. */
 static const double usual_ns = 90e9;
 static const uint64_t usual_writes = UINT64_C(1) << 20;
-/* A drive that has to clean is slower than one that has not yet. */
-static const double remedy_times = 4;
+/* A drive that has to clean is slower than one that has not yet; and in a run
+ * of all probes this one has about such a part of the budget. */
+static const double remedy_times = 4, remedy_parts = 8;
 /* Parts of what lasts differ by no more than this. */
 enum { PARTS = 3 };
 static const double differ_most = 1.1;
@@ -66,9 +67,10 @@ char *load_remedy(const struct setting *setting, double blocks, double block_ns,
                            writes > patience_writes(setting)
                                ? writes / (double)usual_writes * usual_ns
                                : 0);
-    const double bytes = writes * (double)placing_small_bytes(setting);
+    const double bytes =
+        remedy_parts * writes * (double)placing_small_bytes(setting);
     const bool late = ns > load_longest_ns(setting);
-    const bool poor = writes > (double)budget_writes(setting);
+    const bool poor = bytes > (double)setting->write_budget_bytes;
     char patience[40] = "", budget[40] = "", size[24];
 
     if (late || !poor)

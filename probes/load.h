@@ -32,8 +32,8 @@ struct load load_make(const struct setting *setting, const char *phase);
 
 /* How long a load may last: the user's patience, or 90 s. */
 double load_longest_ns(const struct setting *setting);
-/* The writes that a part of the budget allows, in blocks: a million writes
- * at most in 90 s, and more with more patience. */
+/* The writes that the budget allows, in blocks: a million writes at most in
+ * 90 s, and more with more patience. */
 size_t load_blocks_most(const struct setting *setting);
 
 /* What a reader does to allow `blocks` blocks of `block_ns` each, with room for

@@ -33,6 +33,9 @@ START_TEST(the_clock_is_found)
 
     probing_near(&run, "pause_period", rows[_i].period_ns, 0.01);
     probing_near(&run, "pause_time", rows[_i].pause_ns, 0.1);
+    const struct finding *time = probing_get(&run, "pause_time");
+    ck_assert((double)time->low.integer <= rows[_i].pause_ns);
+    ck_assert((double)time->high.integer >= rows[_i].pause_ns);
     ck_assert_uint_eq(run.cost.bytes_written, 0);
 }
 END_TEST
@@ -70,6 +73,7 @@ static struct clock_pauses pauses_of(bool (*held_up)(size_t load, size_t i,
 {
     static struct clock_request requests[READS];
     static struct clock_gap gaps[LOADS][READS];
+    static double scratch[READS];
     struct clock_load loads[LOADS];
     double now_ns = 1e9;
 
@@ -80,7 +84,7 @@ static struct clock_pauses pauses_of(bool (*held_up)(size_t load, size_t i,
             requests[i].complete_ns = now_ns;
             now_ns += 1e6;
         }
-        loads[load] = clock_far_gaps(requests, READS, gaps[load]);
+        loads[load] = clock_far_gaps(requests, READS, gaps[load], scratch);
         now_ns += 37e6;
     }
     return clock_find(loads, LOADS);

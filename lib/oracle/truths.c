@@ -15,6 +15,7 @@
 
 #include "lib/flash/drive/geometry.h"
 #include "lib/flash/drive/keys.h"
+#include "lib/infer/method/pauses.h"
 #include "lib/oracle/seen.h"
 
 static const uint64_t chip_page_most_bytes = 16 * KIB;
@@ -240,14 +241,13 @@ static void state_sleep(struct drive *quiet, const struct drive *drive)
     state_number(quiet, "wake_time", true, drive->wake_ns[0]);
 }
 
-/* A probe looks for 20 s, and takes shorter pauses for chance. */
 static void state_pauses(struct drive *quiet, const struct drive *drive)
 {
-    const uint64_t longest_ns = 5 * UINT64_C(1000000000);
-    const uint64_t shortest_ns = 10000000, parts = 8;
-    const bool seen = drive->pause_every_ns <= longest_ns &&
-                      drive->pause_ns >= shortest_ns &&
-                      drive->pause_ns <= drive->pause_every_ns / parts;
+    const double period_ns = (double)drive->pause_every_ns;
+    const double pause_ns = (double)drive->pause_ns;
+    const bool seen = period_ns <= PAUSES_LOAD_NS / PAUSES_TURNS_LEAST &&
+                      pause_ns >= PAUSES_LEAST_NS &&
+                      pause_ns <= period_ns / PAUSES_PERIOD_PARTS;
 
     if (drive->pause_every_ns == 0) {
         state(quiet, "pause_period", "absent");

@@ -59,8 +59,8 @@ char *report_twin_sentence(const struct report_twin *twin, char *text,
                  twin->unexplained);
     else
         snprintf(text, size,
-                 "The twin stands in for this drive: of every kind of request "
-                 "measured, the mean is within a fifth.");
+                 "The twin stands in for this drive: its mean is within 20 %% "
+                 "for every kind of request that was measured.");
     return text;
 }
 

@@ -92,7 +92,6 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
     return text;
 }
 
-const double report_sure = 0.99;
 /* One in ten such statements is wrong. */
 static const double probably_least = 0.9;
 

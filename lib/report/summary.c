@@ -10,6 +10,7 @@
 #include "lib/infer/whole_verdict.h"
 #include "lib/infer/parameter.h"
 
+const double report_sure = 0.99;
 /* What is as likely wrong as right tells a reader nothing. */
 static const double even = 0.5;
 /* A wider interval is shown in place of the value: its middle says too much. */

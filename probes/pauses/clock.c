@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/infer/method/pauses.h"
+
 /* A gap is far where it is so many times the median, or the ninth tenth where
  * requests are answered in batches, and so long. */
 static const double far_median = 6, far_batch = 3, far_least_ns = 200e3;
@@ -30,29 +32,25 @@ static int by_value(const void *a, const void *b)
 }
 
 struct clock_load clock_far_gaps(const struct clock_request requests[],
-                                 size_t count, struct clock_gap gaps[])
+                                 size_t count, struct clock_gap gaps[],
+                                 double scratch[])
 {
-    struct clock_load load = {.gaps = gaps};
-    double *sorted = count ? malloc(count * sizeof(*sorted)) : NULL;
-    double last_ns = 0, asked_ns = 0;
+    struct clock_load load = {.gaps = gaps, .from_ns = requests[0].submit_ns};
+    double last_ns = load.from_ns;
 
-    if (!sorted)
-        return load;
-    load.from_ns = last_ns = requests[0].submit_ns;
     for (size_t i = 0; i < count; i++) {
         const double begin_ns = fmax(last_ns, requests[i].submit_ns);
-        gaps[i] =
-            (struct clock_gap){begin_ns, requests[i].complete_ns - begin_ns};
-        asked_ns += sorted[i] = gaps[i].ns;
         last_ns = requests[i].complete_ns;
+        gaps[i] = (struct clock_gap){begin_ns, last_ns - begin_ns};
+        scratch[i] = gaps[i].ns;
     }
     load.to_ns = last_ns;
-    load.asked_share = asked_ns / (load.to_ns - load.from_ns);
-    qsort(sorted, count, sizeof(*sorted), by_value);
+    load.pitch_ns = (load.to_ns - load.from_ns) / (double)count;
+    stats_sort(scratch, count);
+    load.usual_ns = scratch[count / 2];
     const double limit_ns =
-        fmax(far_median * sorted[count / 2],
-             fmax(far_batch * sorted[count * 9 / 10], far_least_ns));
-    free(sorted);
+        fmax(far_median * load.usual_ns,
+             fmax(far_batch * scratch[count * 9 / 10], far_least_ns));
     for (size_t i = 0; i < count; i++)
         if (gaps[i].ns > limit_ns)
             gaps[load.count++] = gaps[i];
@@ -199,36 +197,26 @@ static struct turns look(const struct clock_load loads[], size_t count,
 
 /* ---- all periods -------------------------------------------------------- */
 
-static int longest_first(const void *a, const void *b)
-{
-    const double x = ((const struct clock_gap *)a)->ns;
-    const double y = ((const struct clock_gap *)b)->ns;
-
-    return (x < y) - (x > y);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const double x = ((const struct clock_gap *)a)->begin_ns;
-    const double y = ((const struct clock_gap *)b)->begin_ns;
-
-    return (x > y) - (x < y);
-}
-
-/* The longest gaps, in order of time. */
+/* The longest gaps, in order of time: the shortest of those kept so far
+ * goes. */
 static size_t longest(const struct clock_load *load, size_t most,
                       struct clock_gap out[KEPT_MOST])
 {
-    struct clock_gap *all = malloc((load->count + 1) * sizeof(*all));
-    size_t count = load->count < most ? load->count : most;
+    size_t count = 0;
 
-    if (!all)
-        return 0;
-    memcpy(all, load->gaps, load->count * sizeof(*all));
-    qsort(all, load->count, sizeof(*all), longest_first);
-    memcpy(out, all, count * sizeof(*out));
-    free(all);
-    qsort(out, count, sizeof(*out), by_time);
+    for (size_t i = 0; i < load->count; i++) {
+        size_t least = 0;
+        for (size_t j = 1; j < count; j++)
+            least = out[j].ns < out[least].ns ? j : least;
+        if (count == most && load->gaps[i].ns <= out[least].ns)
+            continue;
+        if (count == most) {
+            memmove(&out[least], &out[least + 1],
+                    (count - least - 1) * sizeof(*out));
+            count--;
+        }
+        out[count++] = load->gaps[i];
+    }
     return count;
 }
 
@@ -241,7 +229,7 @@ static size_t periods_of(const struct clock_gap gaps[], size_t count,
 
     for (size_t i = 0; i < count; i++)
         lengths[i] = gaps[i].ns;
-    const double least_ns = 8 * stats_median(lengths, count);
+    const double least_ns = PAUSES_PERIOD_PARTS * stats_median(lengths, count);
     const double most_ns = (gaps[count - 1].begin_ns - gaps[0].begin_ns) / 3;
     for (size_t lag = 1; lag <= LAGS; lag++)
         for (size_t i = 0; i + lag < count; i++)
@@ -265,7 +253,7 @@ static size_t periods_of(const struct clock_gap gaps[], size_t count,
 }
 
 struct search {
-    const struct clock_load *loads;
+    const struct clock_load *loads, *of; /* whose gaps are looked at */
     size_t count;
     double chance; /* of the best */
     double tried;
@@ -289,18 +277,25 @@ static void try_period(struct search *search, const struct clock_gap gaps[],
     if (n < HITS_LEAST)
         return;
     stats_sort(lengths, n);
-    const double pause_ns = lengths[n / 2];
+    /* What comes by chance in its turn is shorter. */
+    const double seen_ns = lengths[n / 2];
+    size_t first = 0;
+    while (lengths[first] < like_least * seen_ns)
+        first++;
     const struct turns turns =
-        look(search->loads, search->count, &beat, pause_ns);
+        look(search->loads, search->count, &beat, seen_ns);
     if (turns.agree < AGREE_LEAST || turns.against ||
         turns.chance >= search->chance)
         return;
+    const double pitch_ns = search->of->pitch_ns;
+    const double usual_ns = search->of->usual_ns;
     search->chance = turns.chance;
     search->best = (struct clock_pauses){
         .period_ns = beat.period_ns,
-        .pause_ns = pause_ns,
+        .pause_ns = seen_ns + pitch_ns / 2 - usual_ns,
         .period = {beat.period_ns - error_ns, beat.period_ns + error_ns},
-        .pause = {lengths[n / 10], lengths[n - 1 - n / 10]},
+        .pause = {lengths[first + (n - first) / 10] - usual_ns,
+                  lengths[n - 1 - (n - first) / 10] + pitch_ns},
         .hits = turns.hits,
         .turns = turns.count};
 }
@@ -309,11 +304,12 @@ struct clock_pauses clock_find(const struct clock_load loads[], size_t count)
 {
     struct search search = {.loads = loads, .count = count, .tried = 1};
     struct clock_gap gaps[KEPT_MOST];
-    double *periods = malloc(3 * LAGS * KEPT_MOST * sizeof(*periods));
+    double periods[3 * LAGS * KEPT_MOST];
 
-    for (size_t i = 0; periods && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < sizeof(kept) / sizeof(kept[0]); j++) {
             const size_t n = longest(&loads[i], kept[j], gaps);
+            search.of = &loads[i];
             if (n < HITS_LEAST)
                 continue;
             const size_t tried = periods_of(gaps, n, periods);
@@ -321,7 +317,6 @@ struct clock_pauses clock_find(const struct clock_load loads[], size_t count)
                 try_period(&search, gaps, n, periods[k]);
             search.tried += (double)tried;
         }
-    free(periods);
     search.best.found =
         search.best.turns > 0 &&
         search.chance + log10(search.tried / tolerance) < chance_most;

@@ -13,26 +13,28 @@
  * have in common: one period and one phase for all of them.
  */
 
-/* Times in which something was asked for and nothing was answered, in order;
- * `from_ns` to `to_ns` is when the load ran, of which `asked_share` something
- * was asked for. */
+/* Times in which something was asked for and nothing was answered, in order.
+ * The load ran from `from_ns` to `to_ns`. A pause that began just before a
+ * request was sent is seen shorter, by up to `pitch_ns`, the time from one
+ * request to the next; and each is seen longer by the request, `usual_ns`. */
 struct clock_gap {
     double begin_ns, ns;
 };
 struct clock_load {
     struct clock_gap *gaps;
     size_t count;
-    double from_ns, to_ns, asked_share;
+    double from_ns, to_ns, pitch_ns, usual_ns;
 };
 
 /* The gaps that are far longer than most. The requests are in order of
- * completion; one is sent after the other, or several together. `gaps` has room
- * for all. */
+ * completion; one is sent after the other, or several together. `gaps` and
+ * `scratch` have room for all; count is 1 or more. */
 struct clock_request {
     double submit_ns, complete_ns;
 };
 struct clock_load clock_far_gaps(const struct clock_request requests[],
-                                 size_t count, struct clock_gap gaps[]);
+                                 size_t count, struct clock_gap gaps[],
+                                 double scratch[]);
 
 struct clock_pauses {
     bool found;

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/method/pauses.h"
 #include "probes/pauses/clock.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
@@ -40,11 +41,6 @@ static const struct kind {
     {"order", 64 * KIB, 1000000, 1, CHUNKS_MOST, true},
     {"busy", 4 * KIB, 0, 4, BUSY_CHUNKS_MOST, false},
 };
-static const double kind_ns = 20e9;
-/* Shorter pauses may pass for what holds up single requests; and a period of
- * which fewer turns were seen, for chance. */
-static const double pause_least_ns = 10e6;
-static const uint64_t turns_least = 4;
 static const double sure = 0.99, deny_sure = 0.95;
 static const char cell[] = "r";
 
@@ -118,12 +114,13 @@ static struct clock_load measure(struct study *study, const struct kind *kind)
         qsort(requests, count, sizeof(*requests), by_completion);
         const double took_ns =
             requests[count - 1].complete_ns - requests[0].submit_ns;
-        const uint32_t needed =
-            (uint32_t)fmin(kind->chunks_most, ceil(kind_ns / took_ns * chunks));
+        const uint32_t needed = (uint32_t)fmin(
+            kind->chunks_most, ceil(PAUSES_LOAD_NS / took_ns * chunks));
         if (needed <= chunks)
             return clock_far_gaps(
                 requests, count,
-                study_alloc(study, count * sizeof(struct clock_gap)));
+                study_alloc(study, count * sizeof(struct clock_gap)),
+                study_alloc(study, count * sizeof(double)));
         chunks = needed;
     }
 }
@@ -141,12 +138,16 @@ static void say(struct study *study, const struct clock_pauses *pauses,
                 "%zu of %zu expected turns have a pause, with the same period "
                 "and phase for sequential and random reads",
                 pauses->hits, pauses->turns);
-    finding_measured(time, pauses->pause_ns, &pauses->pause, sure);
-    finding_why(time, "median of pauses that come every %s",
-                study_ns(study, pauses->period_ns));
+    if (finding_between(time, pauses->pause_ns, &pauses->pause, sure))
+        finding_why(time, "median of pauses that come every %s",
+                    study_ns(study, pauses->period_ns));
+    else
+        finding_why(time, "pauses come every %s, but take %s to %s",
+                    study_ns(study, pauses->period_ns),
+                    study_ns(study, pauses->pause.low),
+                    study_ns(study, pauses->pause.high));
 }
 
-/* A kind of which a request failed tells nothing. */
 static void think(struct study *study, struct findings *findings)
 {
     struct clock_load loads[KINDS];
@@ -163,7 +164,7 @@ static void think(struct study *study, struct findings *findings)
         say(study, &pauses, findings);
         return;
     }
-    if (least_ns > pause_least_ns) {
+    if (least_ns > PAUSES_LEAST_NS) {
         char what[200];
         snprintf(what, sizeof(what),
                  "some reads take %s and more without a period, so pauses that "
@@ -176,8 +177,9 @@ static void think(struct study *study, struct findings *findings)
         &probe_pauses, findings, deny_sure,
         "no pauses of %s or more come with one period in sequential reads and "
         "at random",
-        study_ns(study, pause_least_ns));
-    findings_up_to(findings, "pause_period", (uint64_t)lasted_ns / turns_least);
+        study_ns(study, PAUSES_LEAST_NS));
+    findings_up_to(findings, "pause_period",
+                   (uint64_t)lasted_ns / PAUSES_TURNS_LEAST);
 }
 
 static void plan(const struct setting *setting, struct probe_plan *plan)

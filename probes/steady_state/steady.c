@@ -8,7 +8,7 @@
 #include "lib/infer/statistics/resample.h"
 
 /* Times are looked at in so many windows of equally many writes, or fewer. */
-enum { WINDOWS = 96, WINDOWS_LEAST = 24 };
+enum { WINDOWS = 96 };
 /* What settles is at most this part of them. */
 static const double settling_most = 2.0 / 3;
 /* A fall is more than chance, and drift of a minute, make of it. */
@@ -173,10 +173,6 @@ struct steady_rate steady_rate(const struct steady_probe *state,
                                .from = block_of(&w, from),
                                .to = count};
 
-    if (w.count < WINDOWS_LEAST) {
-        rate.reason = STEADY_NOT_YET;
-        return rate;
-    }
     take_mean(&w, from, state->study.seed, &rate);
     if (fall)
         rate.fresh_ns = mean_of(&w, 0, fall);

@@ -100,16 +100,16 @@ static void say(struct finding *finding, double ns,
                     why, low, high);
 }
 
-static void say_rate(struct steady_probe *probe, const struct steady_rate *rate,
+static void say_rate(struct steady_probe *state, const struct steady_rate *rate,
                      struct findings *findings)
 {
     struct finding *finding = add(findings, "steady_random_write");
     const size_t writes = (rate->to - rate->from) * LOAD_BLOCK_WRITES;
-    const double added = rate->ns * steady_rest(probe).added_times;
+    const double added = rate->ns * steady_rest(state).added_times;
     const struct interval range = {rate->low, fmax(rate->high, added)};
     char span[24], fell[100] = "", why[300];
 
-    format_bytes(probe->load.span_bytes, span, sizeof(span));
+    format_bytes(state->load.span_bytes, span, sizeof(span));
     if (rate->fell_at > 0)
         snprintf(fell, sizeof(fell), ", after the first %zu were faster",
                  rate->fell_at * LOAD_BLOCK_WRITES);
@@ -123,13 +123,13 @@ static void say_rate(struct steady_probe *probe, const struct steady_rate *rate,
                       value_integer((uint64_t)llround(rate->fresh_ns)));
 }
 
-static void say_stall(struct steady_probe *probe,
+static void say_stall(struct steady_probe *state,
                       const struct steady_rate *rate, struct findings *findings)
 {
     struct finding *finding = add(findings, "cleaning_stall");
-    const double read_ns = steady_rest(probe).longest_ns;
+    const double read_ns = steady_rest(state).longest_ns;
     size_t count;
-    struct resample_item *writes = load_latencies(&probe->study, &probe->load,
+    struct resample_item *writes = load_latencies(&state->study, &state->load,
                                                   rate->from, rate->to, &count);
     char text[64];
 
@@ -141,7 +141,7 @@ static void say_stall(struct steady_probe *probe,
         return;
     }
     const struct steady_stall stall =
-        steady_stall(writes, count, probe->study.seed);
+        steady_stall(writes, count, state->study.seed);
     if (read_ns > read_share * stall.ns) {
         finding_why(
             finding,
@@ -173,16 +173,12 @@ static void say_none(struct steady_probe *state, const struct steady_rate *rate,
     /* As long again, at least. */
     load_remedy(&state->study.setting, 2 * (double)rate->to,
                 rate_mean(ns, rate->to, INFINITY), more);
-    if (rate->reason == STEADY_UNUSED)
-        snprintf(what, sizeof(what),
-                 "%zu random writes take %s each at QD %d, but the spare area "
-                 "may not be used up yet, or was used up before (then run fill "
-                 "first); %s",
-                 writes, format_ns((uint64_t)rate->ns, each, sizeof(each)),
-                 LOAD_DEPTH, more);
-    else
-        snprintf(what, sizeof(what),
-                 "%zu random writes are too few for a rate; %s", writes, more);
+    snprintf(what, sizeof(what),
+             "%zu random writes take %s each at QD %d, but the spare area "
+             "may not be used up yet, or was used up before (then run fill "
+             "first); %s",
+             writes, format_ns((uint64_t)rate->ns, each, sizeof(each)),
+             LOAD_DEPTH, more);
     say_open(findings, what);
 }
 
@@ -229,43 +225,43 @@ static bool has_room(const struct steady_probe *state, const double block_ns[],
            blocks <= state->blocks_most;
 }
 
-static void say_all(struct steady_probe *probe, const struct steady_rate *rate,
+static void say_all(struct steady_probe *state, const struct steady_rate *rate,
                     struct findings *findings)
 {
     if (rate->reason < STEADY_FELL) {
-        say_none(probe, rate, findings);
+        say_none(state, rate, findings);
         return;
     }
-    say_rate(probe, rate, findings);
-    say_stall(probe, rate, findings);
+    say_rate(state, rate, findings);
+    say_stall(state, rate, findings);
     say_spare(rate, findings);
 }
 
 /* Writes until the rate is known, or time or budget ends. Where it has not
  * fallen, it goes on only if it could get as far as any drive's spare flash. A
  * run that is cut off states what its writes say so far. */
-static struct steady_rate write_on(struct steady_probe *probe,
+static struct steady_rate write_on(struct steady_probe *state,
                                    struct findings *findings)
 {
     size_t blocks = FIRST_BLOCKS;
 
     for (;;) {
         /* The last look goes as far as any spare flash lasts, if it can. */
-        const size_t spare = steady_blocks_of_spare(probe);
+        const size_t spare = steady_blocks_of_spare(state);
         const size_t quarter = blocks + blocks / 4;
         const size_t more = blocks < spare && spare < quarter ? spare : quarter;
-        const double *ns = load_blocks(&probe->study, &probe->load, blocks);
-        const struct steady_rate rate = steady_rate(probe, ns, blocks);
-        const bool fell = rate.fell_at > 0 || probe->merges;
+        const double *ns = load_blocks(&state->study, &state->load, blocks);
+        const struct steady_rate rate = steady_rate(state, ns, blocks);
+        const bool fell = rate.fell_at > 0 || state->merges;
         if ((rate.reason >= STEADY_FELL && rate.lasts) ||
-            (!fell && !has_room(probe, ns, blocks, blocks + blocks / 2) &&
-             !has_room(probe, ns, blocks, steady_blocks_of_spare(probe))) ||
-            !has_room(probe, ns, blocks, more))
+            (!fell && !has_room(state, ns, blocks, blocks + blocks / 2) &&
+             !has_room(state, ns, blocks, steady_blocks_of_spare(state))) ||
+            !has_room(state, ns, blocks, more))
             return rate;
         blocks = more;
-        if (load_is_done(&probe->study, &probe->load, blocks))
+        if (load_is_done(&state->study, &state->load, blocks))
             continue;
-        say_all(probe, &rate, findings);
+        say_all(state, &rate, findings);
     }
 }
 

@@ -47,7 +47,6 @@ double steady_read_growth(struct steady_probe *state);
 
 /* Why a rate lasts, or why that is not known. */
 enum steady_reason {
-    STEADY_NOT_YET,   /* too few writes */
     STEADY_UNUSED,    /* it stays, but the spare flash may not be in use */
     STEADY_FELL,      /* it fell and stays since */
     STEADY_MERGES,    /* each write costs a merge, from the first on */

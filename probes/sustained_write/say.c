@@ -22,20 +22,26 @@ static const double hidden_least = 1.33;
 const struct sustained_pass sustained_first = {"first", sustained_rest_ns,
                                                SUSTAINED_FIRST_READS, 0};
 
-/* What the probe answers. */
-static const char *const answers[] = {"fast_cache", "fast_write_rate",
-                                      "sustained_write_rate",
-                                      "fast_cache_recovery"};
+/* What it says of a cache. */
+static const char *const of_cache[] = {"fast_cache", "fast_write_rate",
+                                       "fast_cache_recovery"};
+enum { OF_CACHE = sizeof(of_cache) / sizeof(of_cache[0]) };
 
 struct finding *sustained_add(struct findings *findings, const char *parameter)
 {
     return findings_add(findings, "sustained-write", parameter);
 }
 
+static void say_cache_open(struct findings *findings, const char *reason)
+{
+    for (size_t i = 0; i < OF_CACHE; i++)
+        finding_why(sustained_add(findings, of_cache[i]), "%s", reason);
+}
+
 void sustained_say_open(struct findings *findings, const char *reason)
 {
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-        finding_why(sustained_add(findings, answers[i]), "%s", reason);
+    say_cache_open(findings, reason);
+    finding_why(sustained_add(findings, "sustained_write_rate"), "%s", reason);
 }
 
 double sustained_confidence(const struct sustained_probe *state, double spread)
@@ -93,8 +99,6 @@ void sustained_say_none(const struct sustained_probe *state,
                         const struct rate_level *level, const double block_ns[],
                         size_t count, size_t from, struct findings *findings)
 {
-    static const char *const absent[] = {"fast_cache", "fast_write_rate",
-                                         "fast_cache_recovery"};
     const struct rate_part part = {&block_ns[from], count - from};
     const double spread = rate_spread(part.ns, part.count);
     char what[300], size[24];
@@ -125,8 +129,8 @@ void sustained_say_none(const struct sustained_probe *state,
              hidden ? ", but with pauses; a full cache may cause them, or the "
                       "drive, or something else"
                     : "");
-    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
-        struct finding *finding = sustained_add(findings, absent[i]);
+    for (size_t i = 0; i < OF_CACHE; i++) {
+        struct finding *finding = sustained_add(findings, of_cache[i]);
         if (!hidden)
             finding_absent(finding, fmin(absent_confidence,
                                          sustained_confidence(state, spread)));
@@ -142,11 +146,7 @@ void sustained_say_unexplained(const double block_ns[], size_t count,
                                const struct rate_change *change,
                                const char *reason, struct findings *findings)
 {
-    static const char *const open[] = {"fast_cache", "fast_write_rate",
-                                       "fast_cache_recovery"};
-
-    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
-        finding_why(sustained_add(findings, open[i]), "%s", reason);
+    say_cache_open(findings, reason);
     const struct rate_part part = {&block_ns[change->at], count - change->at};
     rate_say(sustained_add(findings, "sustained_write_rate"), &part, 1,
              SUSTAINED_BLOCK_BYTES,

@@ -37,6 +37,32 @@ enum { QUESTIONS_COUNT = sizeof(questions) / sizeof(*questions) };
 static_assert((int)QUESTIONS_COUNT + 2 <= (int)INTERLOCKS_MAX,
               "the table of outcomes has room for all");
 
+int interlock_say(struct interlock_outcome *outcome,
+                  enum interlock_verdict verdict, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    outcome->verdict = verdict;
+    vsnprintf(outcome->text, sizeof(outcome->text), format, arguments);
+    va_end(arguments);
+    return 0;
+}
+
+int interlock_look(struct subject *subject)
+{
+    struct stat status;
+    if (subject->look >= 0)
+        return subject->look;
+    const int fd = open(subject->disk->path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 &&
+        (fstat(fd, &status) != 0 || status.st_rdev != subject->disk->number)) {
+        close(fd);
+        return -1;
+    }
+    subject->look = fd;
+    return fd;
+}
+
 static void note_outcome(struct interlock_outcomes *outcomes,
                          struct interlock_outcome *outcome,
                          const struct fault *why, int error)

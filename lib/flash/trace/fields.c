@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "lib/flash/trace/format.h"
-
 /* Fields are short: a call for each would take longer than to look at it. */
 static bool is_blank(char letter)
 {
@@ -104,15 +102,5 @@ bool to_bytes(uint64_t *blocks, uint64_t block_bytes)
     if (*blocks > UINT64_MAX / 4 / block_bytes)
         return false;
     *blocks *= block_bytes;
-    return true;
-}
-
-bool set_device(struct trace_line *line, const char *name)
-{
-    size_t length = strlen(name);
-
-    if (length >= sizeof(line->device))
-        return false;
-    memcpy(line->device, name, length + 1);
     return true;
 }

@@ -114,6 +114,16 @@ const struct trace_format_row trace_formats[] = {
     {.name = NULL},
 };
 
+bool set_device(struct trace_line *line, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length >= sizeof(line->device))
+        return false;
+    memcpy(line->device, name, length + 1);
+    return true;
+}
+
 bool trace_is_header(const char *line)
 {
     size_t letters = 0, digits = 0;

@@ -294,7 +294,7 @@ static void advise_logger(const struct findings *findings,
 static void advise_pauses(const struct findings *findings,
                           struct advice_list *list)
 {
-    const uint64_t pause_ns = advice_value(findings, "pause_time");
+    const uint64_t pause_ns = advice_careful(findings, "pause_time");
     const uint64_t period_ns = advice_value(findings, "pause_period");
     char pause[32], period[32];
 
