@@ -25,6 +25,7 @@
 
 enum {
     TRIES = 2,
+    CONTRASTS_MAX = 8,
     RESETS_PART = 4,
     EVERY_MOST = 8,   /* rows of a block that check_alike() can see */
     ALIKE_ROUNDS = 96 /* boundaries that are compared, at least */
@@ -268,7 +269,7 @@ static enum claim certify(struct block_probe *state,
                                     .looks = certify_looks,
                                     .adapt = parts_within_half};
     const uint64_t block = borders->block_bytes;
-    struct contrast contrasts[BLOCK_GAPS_MAX];
+    struct contrast contrasts[CONTRASTS_MAX];
     uint64_t unit = write_bytes, left;
     char phase[LABEL_PHASE_MAX];
     size_t count = 0;
@@ -285,7 +286,7 @@ static enum claim certify(struct block_probe *state,
                                            .expected = SIDE_ABOVE,
                                            .low = border_least,
                                            .high = border_least};
-    for (uint64_t q = 2; left > 1 && count < BLOCK_GAPS_MAX; q++) {
+    for (uint64_t q = 2; left > 1 && count < CONTRASTS_MAX; q++) {
         if (left % q)
             continue;
         while (left % q == 0)

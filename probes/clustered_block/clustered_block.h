@@ -12,14 +12,11 @@
 #include "probes/clustered_block/counter.h"
 
 /* What the files of the clustered-block probe share. A walk is a sweep of
- * flushed writes. It shows slow writes at one distance (walk, pieces, across),
- * which an SLC cache may cause (pauses, folds, hidden). Random writes (gaps)
- * and block boundaries (borders) show the block as well. */
-
-enum { BLOCK_GAPS_MAX = 8 };
+ * flushed writes. It shows slow writes at one distance (walk, compare), which an
+ * SLC cache may cause (pauses). Block boundaries (borders) show the block as
+ * well. */
 
 enum block_kind {
-    BLOCK_GAP,
     BLOCK_PLACES, /* small writes at two places */
     BLOCK_BORDER  /* a small write just before a boundary, and just behind it */
 };
@@ -43,10 +40,6 @@ struct block_probe {
     bool page_is_absent;      /* clustered-page found that there is none */
     uint64_t log_block_bytes; /* of log-list; 0: not known */
     double log_block_confidence;
-    bool log_list_is_absent; /* log-list found that there is none */
-    /* Length so far of the two sweeps of block_may_hide_logs(), in chunks: [0]
-     * sequential, [1] random. */
-    size_t hidden_chunks[2];
     bool settles; /* takes an answer that other lengths did not confirm */
     struct block_search searches[BLOCK_SEARCHES_MAX];
     size_t searches_count;
@@ -71,15 +64,9 @@ struct block_course {
     /* Random places, not sequential ones. On a drive that maps pages, each
      * block that is cleaned then has valid pages left to copy. */
     bool scattered;
-    /* With `scattered`: none is rewritten while a cache may hold it
-     * uncopied. */
-    bool evenly;
     /* Distance between places; 0: write_bytes. Random writes lie `shift_bytes`
      * behind multiples of it. */
     uint64_t pitch_bytes, shift_bytes;
-    /* Sequential, but the writes of each pair swap places. A drive must then
-     * copy each log block and cannot keep it as the new data block. */
-    bool by_twos;
     uint64_t skip_bytes; /* sequential ones begin so far behind base_bytes */
     /* So many writes share a flush, and count as one. 0: each has its own. */
     size_t gather_count;
@@ -90,7 +77,6 @@ struct block_course {
     /* The drive is left idle before each leg but the first. 0: one leg. */
     size_t leg_chunks;
     uint64_t pause_ns;
-    bool begins_paused; /* idle before the first leg as well */
 };
 
 enum { BLOCK_CHUNK_WRITES = 256 }; /* of a sweep; they share a label */
@@ -106,9 +92,6 @@ struct block_costs {
     const double *values, *residuals;
     size_t count;
 };
-
-/* The time of a write with its flush beyond its neighbours, in ns. */
-double block_beyond_ns(const struct block_costs *costs, size_t i);
 
 /* Measures the first `chunks` of a sweep and returns their costs. `rule` tells
  * which writes are neighbours. */
@@ -152,150 +135,17 @@ enum block_pauses block_judge_pauses(const double values[],
                                      const struct block_spikes *spikes,
                                      size_t *quiet);
 
-/* Slow writes at one distance, and the block that they imply. */
-struct block_distance {
-    const struct block_spikes *spikes;
-    uint64_t pitch_bytes; /* distance of writes that share no page */
-    uint64_t block_bytes; /* the block, if each of them begins one */
-    double confidence;    /* upper limit for the finding's confidence */
-};
-
-/* ---- folds ------------------------------------------------------------- */
-
-/* The slow writes of a sweep: residuals[first + i * length], i < count. Each is
- * taken for one copy-out of an SLC cache. */
-struct block_copies {
-    const double *residuals; /* of all writes of the sweep; log cost */
-    size_t first, length, count;
-};
-
-/* The phase with the largest median residual in the second half of the sweep,
- * if that is above `threshold`. `first` is where two in a row reach half of it:
- * a cache takes some writes before it is full. None: count is 0. */
-struct block_copies block_copies_of(const double residuals[], size_t count,
-                                    size_t length, double threshold);
-
-/* Copy-outs for one block, at most. Cells of 2 to 4 bits need 2 to 4, and more
- * where a part of a cache's block stays unused. */
-enum { BLOCK_COPIES_MAX = 8 };
-
-struct block_folds {
-    size_t units; /* length of a block; a unit is a write of the sweep */
-    /* trials: copies that begin a block; hits: slower ones */
-    size_t hits, trials;
-    size_t elsewhere; /* slower copies that begin no block */
-    double excess;    /* of the slower copies above the others; log cost */
-};
-
-/* Which block length explains the slower copy-outs? Copies come `length` writes
- * apart, at least in the second half of the sweep, and take `copied` units
- * each. A copy that begins a block is slower still. HOLDS with `*folds`:
- * exactly one length explains them. OPEN: more writes may tell. `scratch` has
- * BLOCK_COPIES_MAX * `copied` entries. */
-enum claim block_judge_folds(const double residuals[], size_t count,
-                             size_t length, size_t copied, double threshold,
-                             uint32_t scratch[][2], struct block_folds *folds);
-
-/* Sweeps sequentially, in swapped pairs, for the block behind an SLC cache.
- * True with `*folds`. */
-bool block_find_folds(struct block_probe *state,
-                      const struct block_distance *distance,
-                      struct block_folds *folds);
-/* The same at random, after block_fill(): for a drive without log blocks. */
-bool block_find_folds_anywhere(struct block_probe *state,
-                               const struct block_distance *distance,
-                               struct block_folds *folds);
-
 /* Is there an SLC cache in front? HOLDS: slow writes stay away for a while
- * after idle time; the other members are valid. FALLS: they come as before.
+ * after idle time, and quiet_bytes is valid. FALLS: they come as before.
  * OPEN: there are none at present, or writes bypass the cache once it is
  * full. */
 struct block_cache {
     enum claim claim;
     uint64_t quiet_bytes; /* bytes after a pause without a slow write */
-    bool may_hide_logs;
-    bool is_seen_through; /* true: `folds` tells the block behind it */
-    struct block_folds folds;
 };
 
 struct block_cache block_look_at_cache(struct block_probe *state,
-                                       const struct block_distance *distance);
-
-/* ---- hidden logs ------------------------------------------------------- */
-
-/* The copy-outs of an SLC cache in a sweep that begins after a pause. */
-struct block_copying {
-    double ns;           /* median time of one copy-out */
-    size_t quiet_writes; /* writes before the first copy-out */
-};
-
-/* False: there are too few copy-outs, or the cache was not full by the middle
- * of the sweep. */
-bool block_judge_copies(const struct block_costs *costs,
-                        const struct block_spikes *spikes,
-                        struct block_copying *copying);
-
-/* Does one write of a random sweep take so much longer than a copy-out of the
- * sequential sweep that it must be a merge? */
-bool block_merges_for_sure(const struct block_costs *costs,
-                           const struct block_copying *in_order);
-
-/* Compares a sequential sweep with a random one after twice the pause. True:
- * log blocks may sit behind the cache. Copy-outs take longer in the random
- * sweep, or the cache was not empty at the start of both. A copy-out takes
- * `length` writes. */
-bool block_judge_hidden(const struct block_copying *in_order,
-                        const struct block_copying *anywhere, size_t length);
-
-/* May log blocks sit behind this cache? True if the sweeps cannot tell. */
-bool block_may_hide_logs(struct block_probe *state,
-                         const struct block_spikes *spikes);
-
-/* ---- gaps -------------------------------------------------------------- */
-
-/* A gap of 6 % between random and sequential writes matters. */
-static const double block_gap_least = 0.06;
-
-struct block_verdict {
-    enum claim claim;
-    double effect, confidence; /* effect: random / sequential, largest part */
-    const struct contrast *culprit;
-    struct contrast contrasts[BLOCK_GAPS_MAX];
-    size_t count;
-};
-
-/* A candidate for the block: one begins at the phase. */
-struct block_guess {
-    uint64_t page_bytes, block_bytes, phase_bytes;
-};
-
-/* Random against sequential writes of `size_bytes`, at multiples of it from a
- * block boundary on. */
-struct contrast block_gap(uint64_t size_bytes, const struct block_guess *guess,
-                          enum side expected);
-/* The emit and value of struct study_ops, for BLOCK_GAP. */
-void block_emit_gap(struct study *study, const char *phase,
-                    const struct contrast *contrast, uint32_t round,
-                    struct random *random);
-bool block_value_gap(const struct study *study, const char *phase,
-                     const struct contrast *contrast, uint32_t round,
-                     double *ratio);
-
-/* Is the region large enough for random writes of whole blocks? */
-bool block_has_ground(const struct block_probe *state,
-                      const struct block_guess *guess);
-
-/* Is the candidate the erase unit? Random writes of it cost no more than
- * sequential ones, so the unit divides it. Random writes of block / q cost
- * more, for each prime q, so the unit is no smaller part. */
-enum claim block_certify(struct block_probe *state,
-                         const struct block_guess *guess,
-                         struct block_verdict *verdict);
-
-/* Do random writes of an eighth of the block cost more than sequential ones? A
- * shorter part would not cover the pattern of fast and slow pages. */
-enum side block_any_gap(struct block_probe *state,
-                        const struct block_guess *guess);
+                                       const struct block_spikes *spikes);
 
 /* ---- sweeps of several lengths ----------------------------------------- */
 
@@ -364,9 +214,6 @@ void block_emit_border(struct study *study, const char *phase,
 
 /* Each adds the finding, and measures nothing. */
 
-void block_say_gap(struct findings *findings, uint64_t block_bytes,
-                   const struct block_spikes *spikes,
-                   const struct block_verdict *verdict);
 /* For slow writes that nothing confirms. `cached`: was an SLC cache found? */
 void block_say_spikes(struct findings *findings,
                       const struct block_spikes *spikes, enum claim cached,
@@ -378,11 +225,10 @@ void block_say_unit(struct findings *findings, uint64_t unit_bytes);
 void block_say_agreed(struct findings *findings,
                       const struct block_compared *compared, enum claim cached,
                       double confidence);
-/* For an SLC cache in front. Adds the block behind it, or that it is not known.
- * Doubts log-list's findings where log blocks may sit behind the cache. */
+/* For an SLC cache in front: the block behind it is not known. Doubts
+ * log-list's findings, since log blocks may sit behind the cache. */
 void block_say_cache(struct findings *findings,
-                     const struct block_distance *distance,
-                     const struct block_cache *cache);
+                     const struct block_spikes *spikes, uint64_t quiet_bytes);
 void block_say_log_block(const struct block_probe *state,
                          struct findings *findings);
 void block_say_borders(struct findings *findings,
@@ -400,22 +246,13 @@ void block_say_lost(struct findings *findings);
 extern const char block_unsettled[];
 
 /* For slow writes of a page that nothing confirms yet. Tests whether their
- * distance is one in bytes, not in requests. `confidence` at most. */
+ * distance is one in bytes, not in requests. */
 const char *block_conclude_one_route(struct block_probe *state,
                                      const struct block_spikes *spikes,
-                                     double confidence, const char *why_alone,
+                                     const char *why_alone,
                                      struct findings *findings);
-/* For certified slow writes. Compares random with sequential writes as well. */
-const char *block_conclude_spikes(struct block_probe *state,
-                                  const struct block_spikes *spikes,
-                                  struct findings *findings);
 /* For slow writes of a piece that is no page. */
 const char *block_conclude_pieces(struct block_probe *state,
                                   const struct block_spikes *spikes,
                                   double confidence, struct findings *findings);
-/* For no slow writes at a distance, while random writes cost more.
- * `page_bytes`: the page, or a length that stands for it. */
-void block_conclude_ladder(struct block_probe *state, uint64_t page_bytes,
-                           struct findings *findings);
-
 #endif

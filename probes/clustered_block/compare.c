@@ -79,6 +79,12 @@ static void quartiles_of(const double values[], struct block_counted *counted)
     counted->high = sample[STATS_MAX * 3 / 4];
 }
 
+/* The time of a write with its flush beyond its neighbours, in ns. */
+static double beyond_ns(const struct block_costs *costs, size_t i)
+{
+    return exp(costs->values[i]) - exp(costs->values[i] - costs->residuals[i]);
+}
+
 /* Those that take at least so much longer than their neighbours. */
 static struct block_counted count_slow(const struct block_costs *costs,
                                        double least_ns)
@@ -87,7 +93,7 @@ static struct block_counted count_slow(const struct block_costs *costs,
 
     quartiles_of(costs->values, &counted);
     for (size_t i = 0; i < costs->count; i++)
-        counted.slow_count += block_beyond_ns(costs, i) > least_ns;
+        counted.slow_count += beyond_ns(costs, i) > least_ns;
     return counted;
 }
 

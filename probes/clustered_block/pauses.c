@@ -218,26 +218,17 @@ static enum block_pauses after_pauses(struct block_probe *state,
 }
 
 struct block_cache block_look_at_cache(struct block_probe *state,
-                                       const struct block_distance *distance)
+                                       const struct block_spikes *spikes)
 {
-    struct block_cache cache = {.claim = CLAIM_OPEN, .may_hide_logs = true};
+    struct block_cache cache = {.claim = CLAIM_OPEN};
     size_t quiet;
-    const enum block_pauses pauses =
-        after_pauses(state, distance->spikes, &quiet);
+    const enum block_pauses pauses = after_pauses(state, spikes, &quiet);
 
     if (pauses == BLOCK_PAUSES_SAME)
         cache.claim = CLAIM_FALLS;
     if (pauses != BLOCK_PAUSES_ROOM)
         return cache;
     cache.claim = CLAIM_HOLDS;
-    cache.quiet_bytes = quiet * distance->spikes->write_bytes;
-    cache.is_seen_through = block_find_folds(state, distance, &cache.folds);
-    /* Log blocks matter where log-list found none, or where the block must be
-     * sought in another way. */
-    if (!cache.is_seen_through || state->log_list_is_absent)
-        cache.may_hide_logs = block_may_hide_logs(state, distance->spikes);
-    if (!cache.may_hide_logs && !cache.is_seen_through)
-        cache.is_seen_through =
-            block_find_folds_anywhere(state, distance, &cache.folds);
+    cache.quiet_bytes = quiet * spikes->write_bytes;
     return cache;
 }

@@ -28,32 +28,6 @@ static struct finding *add_found(struct findings *findings, uint64_t bytes,
     return finding;
 }
 
-void block_say_gap(struct findings *findings, uint64_t block_bytes,
-                   const struct block_spikes *spikes,
-                   const struct block_verdict *verdict)
-{
-    char size[24];
-    bool both = spikes->found && spikes->block_bytes == block_bytes;
-    double confidence =
-        fmin(verdict->confidence,
-             both ? 1 - spikes->period.error : one_route_confidence);
-    struct finding *finding = add_found(findings, block_bytes, confidence);
-
-    format_bytes(block_bytes, size, sizeof(size));
-    if (both)
-        finding_why(
-            finding,
-            "in sequential writing, every %s brings one slow write (%zu of %zu "
-            "in fresh data); random writes of part of a block cost %.2f times "
-            "as much as sequential ones, and those of whole blocks no more",
-            size, spikes->period.hits, spikes->period.trials, verdict->effect);
-    else
-        finding_why(finding,
-                    "aligned random writes of %s cost no more than sequential "
-                    "ones, and writes of part of that cost %.2f times as much",
-                    size, verdict->effect);
-}
-
 static double sureness(enum claim cached)
 {
     return cached == CLAIM_FALLS ? lasting_confidence : one_route_confidence;
@@ -116,48 +90,6 @@ void block_say_agreed(struct findings *findings,
             period->trials, compared->lengths_count - 1);
 }
 
-/* Slow writes at a distance, but none after a pause: what that says of a
- * cache. */
-#define CACHE_SAYS                                                             \
-    "in %s writing, every %s brings one slow write, but none for %s or more "  \
-    "after an idle period: the drive frees space while it is idle, as drives " \
-    "with an SLC cache do, "
-
-static void say_folds(struct findings *findings,
-                      const struct block_distance *distance,
-                      const struct block_folds *folds, uint64_t quiet_bytes)
-{
-    const struct block_spikes *spikes = distance->spikes;
-    const double confidence = fmin(distance->confidence, one_route_confidence);
-    const uint64_t block = folds->units * distance->pitch_bytes;
-    struct finding *finding = add_found(findings, block, confidence);
-    char size[24], quiet[24], whole[24];
-
-    finding_why(
-        finding,
-        CACHE_SAYS
-        "and each %s has a write that takes %.2f times as long as the other "
-        "slow ones (%zu of %zu), because a block behind the cache begins there",
-        spikes->scattered ? "random" : "sequential",
-        format_bytes(spikes->block_bytes, size, sizeof(size)),
-        format_bytes(quiet_bytes, quiet, sizeof(quiet)),
-        format_bytes(block, whole, sizeof(whole)), exp(folds->excess),
-        folds->hits, folds->trials);
-}
-
-/* For a cache whose copy-outs do not show which of them begin a block. */
-static void say_room(struct findings *findings,
-                     const struct block_spikes *spikes, uint64_t quiet_bytes)
-{
-    char size[24], quiet[24];
-
-    finding_why(add(findings),
-                CACHE_SAYS "which may copy only part of a block at a time",
-                spikes->scattered ? "random" : "sequential",
-                format_bytes(spikes->block_bytes, size, sizeof(size)),
-                format_bytes(quiet_bytes, quiet, sizeof(quiet)));
-}
-
 /* An SLC cache writes all data to new places one after the other. Each of its
  * slow writes may wait for a merge behind it, wherever that write goes. So the
  * times look as if there were no log blocks. */
@@ -166,23 +98,26 @@ static void say_hidden(struct findings *findings)
     static const char why[] =
         "no write waited for a merge, but the drive frees space while it is "
         "idle, as drives with an SLC cache do (clustered_block): the cache "
-        "takes all writes first and would hide log blocks behind it, and its "
-        "copying does not rule them out";
+        "takes all writes first and would hide log blocks behind it";
 
     findings_doubt(findings, "log_list", why);
     findings_doubt(findings, "log_block", why);
 }
 
 void block_say_cache(struct findings *findings,
-                     const struct block_distance *distance,
-                     const struct block_cache *cache)
+                     const struct block_spikes *spikes, uint64_t quiet_bytes)
 {
-    if (cache->may_hide_logs)
-        say_hidden(findings);
-    if (cache->is_seen_through)
-        say_folds(findings, distance, &cache->folds, cache->quiet_bytes);
-    else
-        say_room(findings, distance->spikes, cache->quiet_bytes);
+    char size[24], quiet[24];
+
+    say_hidden(findings);
+    finding_why(add(findings),
+                "in %s writing, every %s brings one slow write, but none for "
+                "%s or more after an idle period: the drive frees space while "
+                "it is idle, as drives with an SLC cache do, which may copy "
+                "only part of a block at a time",
+                spikes->scattered ? "random" : "sequential",
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                format_bytes(quiet_bytes, quiet, sizeof(quiet)));
 }
 
 void block_say_open(struct findings *findings, const char *reason)

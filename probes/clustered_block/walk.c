@@ -54,9 +54,9 @@ static uint64_t pitch_of(const struct block_course *course)
     return course->pitch_bytes ? course->pitch_bytes : course->write_bytes;
 }
 
-/* A random place for a write. `visit` is its number in the sweep. */
+/* A random place for a write. */
 static uint64_t anywhere(const struct block_probe *state,
-                         const struct block_course *course, uint64_t visit,
+                         const struct block_course *course,
                          struct random *random)
 {
     const struct setting *setting = &state->study.setting;
@@ -67,10 +67,8 @@ static uint64_t anywhere(const struct block_probe *state,
     const uint64_t end =
         (region_end - course->shift_bytes - course->write_bytes) / pitch + 1;
 
-    const uint64_t index = course->evenly ? placing_evenly(visit, end - first)
-                                          : random_below(random, end - first);
-
-    return (first + index) * pitch + course->shift_bytes;
+    return (first + random_below(random, end - first)) * pitch +
+           course->shift_bytes;
 }
 
 /* Writes of which only the last is flushed. */
@@ -86,8 +84,7 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
     const size_t leg_chunks = course->leg_chunks;
     const uint64_t pitch = pitch_of(course), gather = gather_of(course);
     const uint64_t writes = CHUNK_WRITES * gather;
-    const uint64_t visit = chunk * writes;
-    const uint64_t first = walk->first_bytes + visit * pitch;
+    const uint64_t first = walk->first_bytes + chunk * writes * pitch;
     struct step pause =
         placing_unmeasured(OPERATION_IDLE, 0, 0, walk->phase, chunk);
     struct step step = {.operation = OPERATION_WRITE,
@@ -98,13 +95,11 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
     snprintf(step.label.phase, sizeof(step.label.phase), "%s", walk->phase);
     study_random(&state->study, walk->phase, step.label.cell, chunk, &random);
     pause.idle_ns = course->pause_ns;
-    if (leg_chunks && chunk % leg_chunks == 0 &&
-        (chunk || course->begins_paused))
+    if (leg_chunks && chunk && chunk % leg_chunks == 0)
         study_ask(&state->study, &pause);
     for (uint64_t i = 0; i < writes; i++) {
-        step.offset_bytes = course->scattered
-                                ? anywhere(state, course, visit + i, &random)
-                                : first + (course->by_twos ? i ^ 1 : i) * pitch;
+        step.offset_bytes = course->scattered ? anywhere(state, course, &random)
+                                              : first + i * pitch;
         if ((i + 1) % gather)
             study_ask(&state->study, &step);
         else
