@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How sure nand_judge() in probes/nand_type/levels.c is of the levels that it
- * counts in costs made for it. */
+ * counts in costs made for it; and which kinds read_kinds_judge() in
+ * probes/read_kinds.c sees in times of reads. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "probes/read_kinds.h"
 #include "probes/nand_type/levels.h"
 #include "tests/suite_run.h"
 
@@ -77,6 +79,53 @@ START_TEST(one_level_is_one_bit_only_where_it_is_quick)
 }
 END_TEST
 
+enum { READ_PLACES = 600, SWEEPS = 9 };
+
+struct made_kinds {
+    size_t count;
+    double ratio; /* of one to the one before */
+    double
+        first;  /* share of the quickest; the others have equal ones; 0: too */
+    bool moves; /* places change their kind */
+    unsigned bits;
+};
+
+START_TEST(reads_tell_bits_by_kinds_of_equal_shares_that_stay)
+{
+    static const struct made_kinds rows[] = {
+        {1, 1.2, 0, false, 0},    {2, 1.2, 0, false, 2},
+        {3, 1.2, 0, false, 3},    {4, 1.2, 0, false, 4},
+        {3, 1.06, 0, false, 3},   {3, 1.02, 0, false, 0},
+        {2, 1.2, 0.65, false, 0}, {3, 1.2, 0.5, false, 0},
+        {2, 1.2, 0, true, 0},     {3, 1.8, 0, false, 0},
+        {2, 1.2, 0.06, false, 0}, {4, 1.2, 0.058, false, 3}};
+    static double ns[SWEEPS * READ_PLACES], scratch[3 * READ_PLACES];
+    const struct made_kinds *made = &rows[_i];
+    struct read_kinds kinds;
+    struct random random;
+
+    random_seed(&random, (uint64_t)_i);
+    for (size_t i = 0; i < SWEEPS * READ_PLACES; i++) {
+        const size_t place =
+            made->moves ? random_below(&random, READ_PLACES) : i % READ_PLACES;
+        const double part = (double)(place * 7 % READ_PLACES) / READ_PLACES;
+        const double first =
+            made->first > 0 ? made->first : 1 / (double)made->count;
+        const double kind = part < first
+                                ? 0
+                                : 1 + floor((part - first) / (1 - first) *
+                                            (double)(made->count - 1));
+        ns[i] =
+            50e3 * pow(made->ratio, kind) * exp(0.02 * random_normal(&random));
+    }
+    read_kinds_judge(ns, READ_PLACES, SWEEPS, scratch, &kinds);
+    ck_assert_uint_eq(kinds.bits, made->bits);
+    for (size_t i = 0; i + 1 < kinds.bits; i++)
+        ck_assert_double_eq_tol(kinds.ns[i + 1] / kinds.ns[i], made->ratio,
+                                0.01);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("levels");
@@ -86,6 +135,8 @@ int main(void)
         tests, levels_are_counted_and_stated_as_often_as_they_are_right, 0, 4);
     tcase_add_loop_test(tests, they_are_no_surer_than_what_they_rest_on, 0, 4);
     tcase_add_test(tests, one_level_is_one_bit_only_where_it_is_quick);
+    tcase_add_loop_test(
+        tests, reads_tell_bits_by_kinds_of_equal_shares_that_stay, 0, 12);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -37,6 +37,7 @@ struct setting {
     uint64_t part_length_bytes;
     bool read_only;
     bool forgets;                /* the device keeps no contents, only times */
+    bool flush_untrue;           /* a flush does not wait for the flash */
     uint64_t write_budget_bytes; /* of the whole run */
     uint64_t patience_ns; /* how long one probe may write at random until its
                              rate lasts; 0: as long as usual */
@@ -114,12 +115,12 @@ struct probe {
     uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */
     const char *answers[PROBE_NEEDS_MAX]; /* parameters it finds */
     const char *needs[PROBE_NEEDS_MAX];   /* taken from earlier findings */
-    /* By the place of a need: what it can do with in its stead. */
-    const char *instead[PROBE_NEEDS_MAX];
     const char
         *by_flush[PROBE_NEEDS_MAX]; /* of its answers, those that are told
                                               by what writes take with a
                                               flush */
+    /* These it tells without a flush where the setting says flush_untrue. */
+    bool without_flush;
     /* The literal procedure of a paper, which plans and measures in this one's
      * place under METHOD_PAPER: a probe of the same name and answers, with the
      * same functions but for `plan` and what it starts with. NULL: there is

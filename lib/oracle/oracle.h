@@ -20,10 +20,12 @@
  *
  *   clustered_page     write + flush of one page: aligned, and shifted by half
  *   read_modify_write  half a page written where the rest is mapped, or not
- *   clustered_block    random writes per byte: whole blocks, and halves; or
+ *   clustered_block    random writes per byte: whole blocks, and halves; a
+ *                      pause once a block in writes round and round; or
  *                      where log_block shows, for that is merged as one
  *   nand_type          levels of the time of one page: 8 % apart, and as many;
- *                      one level only where the page is one of a chip
+ *                      one level only where the page is one of a chip; or as
+ *                      many times of reads, 3 % apart
  *   read_buffer        a read as long as the buffer: for the first time, again
  *   smallest_request   the same at that length, and one page below it
  *   write_buffer       a write as long as the buffer, and 1 KiB longer; of an

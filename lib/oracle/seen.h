@@ -24,6 +24,7 @@ int oracle_page_seen(const struct drive *drive, bool *seen, struct fault *why);
 int oracle_rest_seen(const struct drive *drive, bool *seen, struct fault *why);
 int oracle_levels_seen(const struct drive *drive, bool *seen,
                        struct fault *why);
+int oracle_kinds_seen(const struct drive *drive, bool *seen, struct fault *why);
 int oracle_block_seen(const struct drive *drive, bool *seen, struct fault *why);
 int oracle_logs_seen(const struct drive *drive, bool *seen, struct fault *why);
 /* `*smallest_seen`: also the smallest request that it keeps. */

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/random.h"
+#include "lib/base/units.h"
 #include "lib/flash/ftl/mapping.h"
 
 /* Two program levels nearer than this are one (Kim II-A has 3 times). */
-static const double level_gap_least = 0.08;
+static const double level_gap_least = 0.08, kinds_gap_least = 0.03;
 static const uint64_t page_most_bytes = MIB; /* what probes look at */
 
 /* A level has a larger share of the pages, and by so much is not fair. */
@@ -92,14 +94,14 @@ int oracle_rest_seen(const struct drive *drive, bool *seen, struct fault *why)
  * Pages that share cells take turns, so each level has as many, or so. Where it
  * has not, some pages take the time of two levels, or two levels are as long:
  * which of them cannot be told, nor how many there are. */
-static size_t levels_of(uint64_t times[], size_t count)
+static size_t levels_of(uint64_t times[], size_t count, double gap_least)
 {
     size_t sizes[DRIVE_LEVELS_MAX + 1], levels = 0, first = 0, sum = 0;
 
     bench_sort(times, count);
     for (size_t i = 1; i <= count; i++) {
         if (i < count &&
-            (double)times[i] <= (1 + level_gap_least) * (double)times[i - 1])
+            (double)times[i] <= (1 + gap_least) * (double)times[i - 1])
             continue;
         size_t size = i - first;
         first = i;
@@ -135,7 +137,7 @@ static int levels_shown(const struct drive *drive, size_t *levels,
         for (uint64_t i = 0; i < 2 * units; i++)
             times[i % units] =
                 bench_write_flushed(&bench, begin + i * unit, unit);
-        *levels = levels_of(times, units);
+        *levels = levels_of(times, units, level_gap_least);
         bench_close(&bench);
         error = bench.error;
     }
@@ -158,6 +160,32 @@ int oracle_levels_seen(const struct drive *drive, bool *seen, struct fault *why)
     int error = levels_shown(&other, &levels, why);
     *seen = levels == other.program_levels_count;
     return error;
+}
+
+/* Reads at random, each behind one nearby that brings its mapping. As many
+ * kinds as levels tell how many there are. */
+int oracle_kinds_seen(const struct drive *drive, bool *seen, struct fault *why)
+{
+    enum { READS = 1024 };
+    const uint64_t unit_bytes = 4096, beside_bytes = 96 * KIB;
+    const uint64_t units = drive->capacity_bytes / 2 / unit_bytes;
+    uint64_t times[READS];
+    struct bench bench;
+    const int error = bench_open(&bench, drive, why);
+
+    if (error)
+        return error;
+    for (uint64_t i = 0; i < READS; i++) {
+        const uint64_t place =
+            beside_bytes + random_mix(i) % units * unit_bytes;
+        bench_act(&bench, FLASH_READ, place - beside_bytes, unit_bytes);
+        times[i] = bench_act(&bench, FLASH_READ, place, unit_bytes);
+    }
+    bench_close(&bench);
+    *seen =
+        drive->program_levels_count > 1 &&
+        levels_of(times, READS, kinds_gap_least) == drive->program_levels_count;
+    return bench.error;
 }
 
 /* ---- blocks and logs --------------------------------------------------- */
@@ -189,24 +217,71 @@ static double block_write(struct bench *bench, uint64_t length_bytes)
            ((double)length_bytes * (double)counted);
 }
 
+/* Writes in order, round and round: the pause that comes once a block, and what
+ * the other writes of a block take. 0: writes do not fill a block. */
+static double round_pause(struct bench *bench, double *others_ns)
+{
+    enum { BLOCKS = 16, WRITE_BYTES = 64 * KIB };
+    const uint64_t block = oracle_block_bytes(bench->drive);
+    const uint64_t length = block / WRITE_BYTES;
+    const uint64_t capacity = bench->drive->capacity_bytes;
+    const uint64_t round = capacity / 8 / WRITE_BYTES;
+    const uint64_t warm = 2 * capacity / WRITE_BYTES;
+    double all_ns = 0, most_ns = 0;
+
+    if (block % WRITE_BYTES || round == 0)
+        return 0;
+    double *phases_ns = calloc(length, sizeof(*phases_ns));
+    for (uint64_t i = 0; phases_ns && i < warm + BLOCKS * length; i++) {
+        const uint64_t ns =
+            bench_act(bench, FLASH_WRITE, i % round * WRITE_BYTES, WRITE_BYTES);
+        if (i >= warm)
+            phases_ns[i % length] += (double)ns / BLOCKS;
+    }
+    for (uint64_t i = 0; phases_ns && i < length; i++) {
+        all_ns += phases_ns[i];
+        most_ns = fmax(most_ns, phases_ns[i]);
+    }
+    free(phases_ns);
+    *others_ns = all_ns - most_ns;
+    return most_ns - *others_ns / (double)length;
+}
+
+/* An erase shows as a pause; where more is copied in it than was written, only
+ * with what cells hold. */
+static bool pause_shows(struct bench *bench, bool kinds)
+{
+    const double least_ns = 0.25e6, most_ns = 30e6;
+    double others_ns = 0;
+    const double pause_ns = round_pause(bench, &others_ns);
+
+    return pause_ns >= least_ns &&
+           (kinds || (pause_ns <= most_ns && pause_ns < others_ns));
+}
+
 int oracle_block_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     enum { BLOCKS = 32 };
     uint64_t block = oracle_block_bytes(drive);
     struct drive small = *drive;
     struct bench bench;
+    bool kinds = false;
+    int error = oracle_kinds_seen(drive, &kinds, why);
 
+    if (error)
+        return error;
     /* Cleaning is the same on a small drive, but settles sooner: halves of its
      * blocks, each once, fill what is in front. */
     small.capacity_bytes = (BLOCKS + 2 * (cached_bytes(drive) / block)) * block;
     /* All of this small one is there. */
     small.real_capacity_bytes = small.fake_cache_bytes = 0;
-    int error = bench_open(&bench, &small, why);
+    error = bench_open(&bench, &small, why);
     if (error)
         return error;
+    *seen = pause_shows(&bench, kinds);
     double whole = block_write(&bench, block);
     double half = block_write(&bench, block / 2 / 4096 * 4096);
-    *seen = half - whole >= ORACLE_EFFECT_LEAST * half;
+    *seen = *seen || half - whole >= ORACLE_EFFECT_LEAST * half;
     bench_close(&bench);
     return bench.error;
 }

@@ -72,13 +72,15 @@ static int state_blocks(struct drive *drive, struct fault *why)
 static int state_page(struct drive *drive, struct fault *why)
 {
     static const char *const types[] = {"SLC", "MLC", "TLC", "QLC"};
-    bool page = false, rest = false, levels = false;
+    bool page = false, rest = false, levels = false, kinds = false;
     int error = oracle_page_seen(drive, &page, why);
 
     if (!error)
         error = oracle_rest_seen(drive, &rest, why);
     if (!error)
         error = oracle_levels_seen(drive, &levels, why);
+    if (!error)
+        error = oracle_kinds_seen(drive, &kinds, why);
     state_number(drive, "clustered_page", page, drive->clustered_page_bytes);
     state(drive, "read_modify_write",
           !rest                  ? "unidentifiable"
@@ -90,7 +92,8 @@ static int state_page(struct drive *drive, struct fault *why)
                 (drive->program_levels_count > 1 ||
                  drive->clustered_page_bytes <= chip_page_most_bytes);
     state(drive, "nand_type",
-          told ? types[drive->program_levels_count - 1] : "unidentifiable");
+          told || kinds ? types[drive->program_levels_count - 1]
+                        : "unidentifiable");
     return error;
 }
 

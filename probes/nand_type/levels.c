@@ -172,7 +172,7 @@ static bool levels_hide_more(const struct nand_profile *profile,
 
 /* ---- what is said ------------------------------------------------------ */
 
-static const char *type_name(size_t levels_count)
+const char *nand_type_name(size_t levels_count)
 {
     static const char *const names[] = {"", "SLC", "MLC", "TLC", "QLC"};
 
@@ -195,7 +195,7 @@ static void say_levels(const struct nand_profile *profile,
 
     confidence = fmin(confidence, may_be_others ? two_levels_confidence
                                                 : more_levels_confidence);
-    finding_found(finding, value_text(type_name(levels->count)),
+    finding_found(finding, value_text(nand_type_name(levels->count)),
                   fmax(fmin(confidence, given->most), 0));
     finding_why(
         finding,
@@ -222,7 +222,7 @@ static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
             profile->count, format_bytes(page_bytes, size, sizeof(size)));
         return;
     }
-    finding_found(finding, value_text(type_name(1)),
+    finding_found(finding, value_text(nand_type_name(1)),
                   fmin(one_level_confidence, most));
     finding_why(finding,
                 "the %zu pages of a block take the same time, within %.1f %%, "

@@ -28,6 +28,9 @@ struct nand_given {
     double program_ns;   /* the part of a page's write that is programming */
 };
 
+/* "TLC" for 3 bits a cell; of 1 to 4. */
+const char *nand_type_name(size_t bits);
+
 /*
  * Counts the levels of the places of a block (Kim et al. III-D) and adds a
  * finding if the answer is NAND_SAID. `costs`: as nand_profile_make() left

@@ -2,12 +2,13 @@
 /*
  * nand-type: how many bits does a cell hold? (Kim et al. III-D)
  *
- * Idea: the pages that share cells take different times to program, and the
- * place of a page in its block tells which kind it is. So write whole blocks
- * page by page, average the times by the place in the block, and count the
- * levels: one is SLC, two MLC, three TLC, four QLC.
+ * Idea: the pages that share cells take different times to read, and to
+ * program. Where reads come in kinds of equal shares, they tell
+ * (read_kinds.h). Else the place of a page in its block tells which kind it is.
+ * So write whole blocks page by page, average the times by the place in the
+ * block, and count the levels: one is SLC, two MLC, three TLC, four QLC.
  *
- * Assumes: page and block are as found; a flush waits for the write. Pages that
+ * Assumes of writes: page and block are as found; a flush waits. Pages that
  * are programmed together hide the levels: a single level is then no proof of
  * SLC, and the finding says so.
  *
@@ -23,6 +24,7 @@
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
+#include "probes/read_kinds.h"
 #include "probes/nand_type/levels.h"
 #include "probes/nand_type/profile.h"
 #include "probes/papers/papers.h"
@@ -209,7 +211,24 @@ static const char *reason_of(enum nand_answer answer)
                                     "of the pages of a block apart";
 }
 
-static void think(struct study *study, struct findings *findings)
+/* Reads alone were always right so far, but of few drives. */
+static const double kinds_confidence = 0.9;
+
+static void say_kinds(struct study *study, const struct read_kinds *kinds,
+                      struct findings *findings)
+{
+    struct finding *finding = findings_add(findings, "nand-type", "nand_type");
+
+    finding_found(finding, value_text(nand_type_name(kinds->bits)),
+                  kinds_confidence);
+    finding_why(finding,
+                "reads of 4 KiB come in %u times of equal shares, %s to %s, "
+                "and a place keeps its own: as many kinds of page share cells",
+                kinds->bits, study_ns(study, kinds->ns[0]),
+                study_ns(study, kinds->ns[kinds->bits - 1]));
+}
+
+static void by_programs(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
     const struct setting *setting = &study->setting;
@@ -236,17 +255,34 @@ static void think(struct study *study, struct findings *findings)
         study_say_open(study->probe, findings, reason_of(answer));
 }
 
+static void think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+    struct read_kinds kinds;
+
+    read_kinds_find(study, &kinds);
+    if (kinds.bits)
+        say_kinds(study, &kinds, findings);
+    else if (study->setting.flush_untrue || !state->places)
+        study_say_open(
+            study->probe, findings,
+            "reads do not come in clear kinds of equal shares; what programs "
+            "take tells only with clustered_page, clustered_block and a true "
+            "flush; if you know them, pass --assume=clustered_page=VALUE");
+    else
+        by_programs(study, findings);
+}
+
 /* ---- the probe --------------------------------------------------------- */
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    (void)setting;
-    plan->requests = 6000;
+    plan->requests = read_kinds_requests;
     plan->requests_max = 800000;
-    plan->bytes_written = 50 * MIB;
-    plan->bytes_written_max = 3 * GIB;
-    plan->bytes_read = BESIDE * 64 * KIB;
-    plan->bytes_read_max = BESIDE * longest_page_bytes;
+    plan->bytes_written = 0;
+    plan->bytes_written_max = setting->flush_untrue ? 0 : 3 * GIB;
+    plan->bytes_read = read_kinds_bytes;
+    plan->bytes_read_max = read_kinds_bytes + BESIDE * longest_page_bytes;
 }
 
 static double confidence_of(const struct findings *known, const char *parameter)
@@ -284,14 +320,14 @@ const struct probe probe_nand_type = {
     .name = "nand-type",
     .question = "How many bits does a flash cell of the drive hold?",
     .idea =
-        "Pages that share cells take different times to program, each at its "
-        "place in the block. One time means SLC, two MLC, three TLC, four QLC.",
+        "Pages that share cells take different times to read and to program, "
+        "each at its place in the block. One time means SLC, two MLC, three "
+        "TLC, four QLC.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"nand_type"},
     .by_flush = {"nand_type"},
-    .needs = {"clustered_page", "clustered_block"},
-    .instead = {NULL, "parallel_units"},
+    .without_flush = true,
     .literal = &paper_nand_type,
     .plan = plan,
     .begin = begin,

@@ -192,7 +192,8 @@ static int conclude_again(const struct csv_rows *rows,
     uint64_t strange = 0;
     void *state = NULL;
 
-    if (cause && !hide && skip_flushed(probe, cause, findings))
+    setting.flush_untrue = cause && !hide;
+    if (setting.flush_untrue && skip_flushed(probe, cause, findings))
         return 0;
 
     if (skip_reason(probe, &setting, findings, reason, sizeof(reason))) {

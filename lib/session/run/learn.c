@@ -167,6 +167,8 @@ int learn_flushes(struct session *session, struct fault *why)
                             sizeof(session->flushes_cause)) &&
         flushing_hides(&measured, session->flushes_cause,
                        sizeof(session->flushes_cause));
+    session->setting.flush_untrue =
+        session->flushes_cause[0] && !session->flushes_hide;
     count(session, begin_ns,
           &(struct cost_expectation){.bytes_written = work.bytes_written,
                                      .bytes_read = work.bytes_read,
@@ -229,7 +231,7 @@ void session_plan(const struct session *session,
         *hoped = session->findings;
     for (; *probes; probes++) {
         const struct setting *setting = &session->setting;
-        if (session->flushes_cause[0] && !session->flushes_hide &&
+        if (setting->flush_untrue &&
             skip_flushed(*probes, session->flushes_cause, NULL))
             continue;
         if (skip_reason(*probes, setting, hoped ? hoped : &session->findings,
@@ -289,7 +291,7 @@ void learn_again(struct session *session)
                   setting.region_length_bytes, setting.seed);
     session->baseline = (struct baseline){.count = 0};
     session->flushes_cause[0] = '\0';
-    session->flushes_hide = false;
+    session->flushes_hide = session->setting.flush_untrue = false;
     costs_init(&session->costs, &setting, device_queue_depth(session->device));
     const bool writes = session->cost.pilot.bytes_written > 0;
     if (piloted)

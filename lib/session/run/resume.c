@@ -89,6 +89,8 @@ static void take_flushes(struct session *session, const struct csv_rows *rows)
         snprintf(session->flushes_cause, sizeof(session->flushes_cause), "%s",
                  cause);
     session->flushes_told = session->flushes_cause[0] != '\0';
+    session->setting.flush_untrue =
+        session->flushes_told && !session->flushes_hide;
 }
 
 int session_resume(struct session *session, const struct csv_rows *rows,

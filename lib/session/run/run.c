@@ -344,7 +344,7 @@ static int take_turn(struct session *session, const struct probe *probe,
     const int error = probe->prepares ? 0 : tell_flushes(session, why);
     if (error)
         return error;
-    if (session->flushes_cause[0] && !session->flushes_hide &&
+    if (setting->flush_untrue &&
         skip_flushed(probe, session->flushes_cause, &session->findings))
         return 0;
     if (skip_reason(probe, setting, &session->findings, reason,

@@ -127,7 +127,7 @@ const struct written *session_written(const struct session *session)
 bool session_flushes_untrue(const struct session *session, char *cause,
                             size_t size)
 {
-    const bool untrue = session->flushes_cause[0] && !session->flushes_hide;
+    const bool untrue = session->setting.flush_untrue;
 
     if (untrue)
         snprintf(cause, size, "%s", session->flushes_cause);

@@ -45,8 +45,7 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
         return true;
     }
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->needs[i]; i++) {
-        if (is_found(known, probe->needs[i]) ||
-            is_found(known, probe_by(setting->method, probe)->instead[i]))
+        if (is_found(known, probe->needs[i]))
             continue;
         if (text)
             snprintf(text, size,
@@ -195,8 +194,12 @@ bool skip_times(struct findings *findings, const char *probe, const char *cause)
     return any;
 }
 
-static bool rests_on_flushes(const struct probe *probe, const char *parameter)
+/* An untrue one hides no absence alone, but all that it is needed for. */
+static bool rests_on_flushes(const struct probe *probe, bool untrue,
+                             const char *parameter)
 {
+    if (untrue && probe->without_flush)
+        return false;
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->by_flush[i]; i++)
         if (strcmp(probe->by_flush[i], parameter) == 0)
             return true;
@@ -216,7 +219,7 @@ bool skip_flushed(const struct probe *probe, const char *cause,
                   struct findings *findings)
 {
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
-        if (!rests_on_flushes(probe, probe->answers[i]))
+        if (!rests_on_flushes(probe, true, probe->answers[i]))
             return false;
     if (!probe->answers[0])
         return false;
@@ -231,7 +234,7 @@ void skip_flushes(const struct probe *probe, size_t first, const char *cause,
 {
     for (size_t i = first; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
-        if (!rests_on_flushes(probe, finding->parameter) ||
+        if (!rests_on_flushes(probe, !only_absences, finding->parameter) ||
             finding->verdict == VERDICT_SKIPPED ||
             (only_absences && !finding_denies(finding)))
             continue;
