@@ -7,15 +7,14 @@
 /* A row for every probe that finds something, in the order in which a full run
  * asks them: what costs little first. A drive that maps pages and was written
  * at random cleans for long, so throughput, which writes in order, comes before
- * those that do. Reads tell less once pages were written all over, so
- * large_request is early as well; the block of log_list is what clustered_block
- * begins with, read_buffer looks at pages, and write_buffer, which may write
- * most, comes late. steady_state, which leaves the drive without clean blocks,
- * comes behind clustered_page, which tells what a write uses up, and before
- * those that write all over the drive, for which cleaning costs several times
- * as much. sustained_write looks for a cache that those behind it would fill,
- * and needs to know of flushes. capacity is early: whoever holds a fake must
- * learn it, also where the run is cut short. */
+ * those that do; and what is copied in cleaning may lie among what is written
+ * from then on, so clustered_block comes before large_request. The block of
+ * log_list is what it begins with. read_buffer looks at pages, and
+ * write_buffer, which may write most, comes late. steady_state, which leaves
+ * the drive without clean blocks, comes behind clustered_page, which tells what
+ * a write uses up. sustained_write looks for a cache that those behind it would
+ * fill, and needs to know of flushes. capacity is early: whoever holds a fake
+ * must learn it, also where the run is cut short. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
@@ -28,13 +27,13 @@
     ROW(sync_writes)                                                           \
     ROW(sustained_write)                                                       \
     ROW(capacity)                                                              \
-    ROW(large_request)                                                         \
     ROW(interference)                                                          \
     ROW(inter_request_distance)                                                \
     ROW(log_list)                                                              \
     ROW(clustered_page)                                                        \
-    ROW(steady_state)                                                          \
     ROW(clustered_block)                                                       \
+    ROW(large_request)                                                         \
+    ROW(steady_state)                                                          \
     ROW(read_buffer)                                                           \
     ROW(trim)                                                                  \
     ROW(nand_type)                                                             \

@@ -66,8 +66,6 @@ probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|
 probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
 probes/stripe/search.c|s/1 - off \/ unit/1 - off \/ unit \/ 2/|test_stripe|
 probes/stripe/search.c|s/full_least = 0.97/full_least = 0.5/|test_stripe|
-probes/nand_type/levels.c|s/if (given->stand_in)/if (false)/|test_stripe|
-probes/nand_type/nand_type.c|s/stand_in_rows = 12/stand_in_rows = 13/|test_stripe|
 lib/oracle/seen_stripe.c|s/serial_least = 1.92/serial_least = 2.2/|test_stripe|
 probes/write_buffer/follow.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.h|s/page_effect_confidence = 0.85/page_effect_confidence = 0.999/|test_probes_kim|recovery
@@ -165,12 +163,11 @@ probes/clustered_block/borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_
 probes/clustered_block/borders.c|s/outranks_most = 4.5/outranks_most = 35/|test_across|
 probes/clustered_block/borders.c|s/outranks_most = 4.5/outranks_most = 1/|test_across|
 probes/clustered_block/borders.c|s/EVERY_MOST = 8,/EVERY_MOST = 7,/|test_across|
-probes/clustered_block/borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
+probes/clustered_block/borders.c|s/SIDE_BELOW, border_least/SIDE_ABOVE, border_least/|test_probes_kim|recovery
 probes/read_buffer/read_buffer.c|s/survey->any \&\& survey->last > last/false/|test_probes_kim|recovery
 probes/read_buffer/parts.c|s/shown->bytes + state->grain_bytes;/shown->bytes + 2 * state->grain_bytes;/|test_probes_kim|recovery
 probes/read_buffer/cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|
 probes/clustered_block/walk.c|s/STALLS_MAX = 2,/STALLS_MAX = 20,/|test_budget|one drive
-probes/clustered_block/walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
 probes/clustered_block/compare.c|s/counter->items\[i\].length < counter->items\[0\].length)/true)/|test_probes_kim|recovery
 probes/clustered_block/compare.c|s/parting->shortest < PERIOD_SHORTEST/false/|test_probes_kim|recovery
 probes/clustered_block/compare.c|s/AGREED_LEAST = 3/AGREED_LEAST = 1/|test_probes_kim|recovery
@@ -313,6 +310,12 @@ probes/basic/basic.c|s/mode_share_least = 0.05/mode_share_least = 0.45/|test_pro
 probes/basic/basic.c|s/mode_apart = 0.095/mode_apart = 0.6/|test_probes_stick|basic
 probes/basic/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick|basic
 probes/basic/basic.c|s/ceil(share \* (double)count)/ceil(share * 0.9 * (double)count)/|test_probes_stick|basic
+probes/read_kinds.c|s/stays_least = 0.93/stays_least = 0.1/|test_levels|
+probes/read_kinds.c|s/share_slack = 0.02/share_slack = 0.3/|test_levels|
+probes/read_kinds.c|s/ratio_most = 3/ratio_most = 30/|test_levels|
+probes/read_kinds.c|s/trimmed_share = 0.0625/trimmed_share = 0.001/|test_levels|
+probes/clustered_block/pauses.c|s/copied_least = 0.5/copied_least = 0.95/|test_probes_kim|recovery
+probes/clustered_block/rounds.c|s/other_most = 0.6/other_most = 2/|test_probes_kim|recovery
 probes/nand_type/levels.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_kim|recovery
 probes/read_buffer/read_buffer.c|s/while (survey->after == survey->count/while (false/|test_probes_kim|recovery
 probes/read_buffer/cells.c|s/length_bytes <= 2 \* most_bytes/false/|test_probes_kim|recovery

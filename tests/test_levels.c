@@ -30,7 +30,7 @@ static enum nand_answer judge(size_t levels, double most, double program_ns,
                    0.02 * random_normal(&random);
     ck_assert_uint_le(nand_profile_bytes(BLOCKS, PLACES), sizeof(memory));
     nand_profile_make(costs, BLOCKS, PLACES, memory, &profile);
-    const struct nand_given given = {16 * KIB, most, false, program_ns};
+    const struct nand_given given = {16 * KIB, most, program_ns};
     return nand_judge(&given, costs, BLOCKS, &profile, findings);
 }
 

@@ -807,6 +807,51 @@ START_TEST(what_a_cache_in_front_copies_is_no_block)
 }
 END_TEST
 
+/* Without the page: once the spare area is used up, a pause for each unit. What
+ * a cache in front copies out at once fills a third of one, of three bits a
+ * cell. */
+START_TEST(writes_round_and_round_pause_once_a_unit)
+{
+    static const struct {
+        const char *drive, *noise, *block;
+    } rows[] = {{"sata-mlc", "none", "67108864"},
+                {"sata-mlc", "realistic", "67108864"},
+                {"nvme-dramless", "realistic", "50331648"}};
+    static const struct probe *const block[] = {&probe_clustered_block, NULL};
+    static struct findings findings;
+    struct asked asked = {.drive = rows[_i].drive,
+                          .noise = rows[_i].noise,
+                          .seed = 1,
+                          .probes = block,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_block", rows[_i].block);
+}
+END_TEST
+
+/* By reads alone, of drives on which programs show no levels. */
+START_TEST(kinds_of_reads_tell_bits)
+{
+    static const struct {
+        const char *drive, *noise, *type;
+    } rows[] = {{"nvme-tlc", "realistic", "TLC"},
+                {"nvme-660p", "realistic", "QLC"},
+                {"sata-mlc", "realistic", "MLC"},
+                {"usb-tlc", "realistic", "TLC"},
+                {"plain-disk", "realistic", "inconclusive"}};
+    static const struct probe *const type[] = {&probe_nand_type, NULL};
+    static struct findings findings;
+    struct asked asked = {.drive = rows[_i].drive,
+                          .noise = rows[_i].noise,
+                          .seed = 1,
+                          .probes = type};
+
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "nand_type", rows[_i].type);
+}
+END_TEST
+
 /* Logs behind such a cache do not show, and nobody says that there are none but
  * where nothing is in front. */
 START_TEST(logs_behind_a_cache_are_not_denied)
@@ -1098,6 +1143,9 @@ int main(void)
                         0, suite_rows(6));
     tcase_add_loop_test(sweeps, what_a_cache_in_front_copies_is_no_block, 0,
                         suite_rows(5));
+    tcase_add_loop_test(sweeps, writes_round_and_round_pause_once_a_unit, 0,
+                        suite_rows(3));
+    tcase_add_loop_test(sweeps, kinds_of_reads_tell_bits, 0, suite_rows(5));
     tcase_add_loop_test(sweeps, logs_behind_a_cache_are_not_denied, 0,
                         suite_rows(3));
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);

@@ -684,8 +684,7 @@ static const struct {
 
 START_TEST(a_flush_that_does_not_wait_is_noticed)
 {
-    static const struct probe *const few[] = {&probe_clustered_page,
-                                              &probe_nand_type, NULL};
+    static const struct probe *const few[] = {&probe_clustered_page, NULL};
     const bool untrue = flushes[_i].untrue;
     struct outing outing = {.asked = untrue ? few : page_only,
                             .spec = flushes[_i].spec,

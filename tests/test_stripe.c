@@ -86,51 +86,6 @@ START_TEST(noise_makes_nothing_up)
 }
 END_TEST
 
-/* Where blocks are not known, rows of the stripe tell kinds of pages apart; and
- * where all take one time, that is not said to be all there are. */
-static const struct {
-    const char *spec, *type; /* NULL: nothing is said */
-    const char *unit, *units;
-} of_rows[] = {
-    {"sim:sata-mlc,noise=realistic", "MLC", "16384", "16"},
-    {"sim:nvme-dramless,noise=realistic", NULL, "16384", "8"},
-};
-enum { ROWS = sizeof(of_rows) / sizeof(of_rows[0]) };
-
-START_TEST(rows_of_the_stripe_stand_in_for_blocks)
-{
-    const struct device_options device_options = {
-        .write = true, .queue_depth_count = SAMPLE_DEPTH_MAX};
-    const struct session_options options = {.seed = 5};
-    const struct probe *const asked[] = {&probe_nand_type, NULL};
-    struct session *session;
-    struct device *device;
-    struct fault why = {FAULT_NONE, ""};
-
-    ck_assert_int_eq(
-        device_open(of_rows[_i].spec, &device_options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
-    ck_assert_int_eq(session_assume(session, "clustered_page", "16384", &why),
-                     0);
-    ck_assert_int_eq(
-        session_assume(session, "stripe_unit", of_rows[_i].unit, &why), 0);
-    ck_assert_int_eq(
-        session_assume(session, "parallel_units", of_rows[_i].units, &why), 0);
-    ck_assert_int_eq(session_run(session, asked, &why), 0);
-    const struct finding *finding =
-        findings_get(session_findings(session), "nand_type");
-    ck_assert_ptr_nonnull(finding);
-    if (of_rows[_i].type) {
-        ck_assert_msg(finding->verdict == VERDICT_FOUND, "%s", finding->why);
-        ck_assert_str_eq(finding->value.text, of_rows[_i].type);
-    } else {
-        ck_assert_int_eq(finding->verdict, VERDICT_INCONCLUSIVE);
-    }
-    session_close(session);
-    device_close(device);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("stripe");
@@ -144,7 +99,5 @@ int main(void)
                         suite_rows(DRIVES));
     tcase_add_loop_test(cases, noise_makes_nothing_up, 0,
                         suite_rows_more(DRIVES));
-    tcase_add_loop_test(cases, rows_of_the_stripe_stand_in_for_blocks, 0,
-                        suite_rows(ROWS));
     return suite_run(suite);
 }

@@ -121,7 +121,7 @@ static struct fake fake_of(uint64_t seed, size_t count)
     study_init(&fake.study, &fake_probe, &ops, &setting);
     for (size_t i = 0; i < count; i++) {
         struct contrast *contrast = &fake.contrasts[i];
-        contrast->kind = (int)i;
+        contrast->n[0] = i;
         contrast->expected = SIDE_ABOVE;
         contrast->low = 0.05;
         contrast->high = 0.12;

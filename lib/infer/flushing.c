@@ -38,7 +38,7 @@ static const double half_quicker = 0.9;
 
 const char flushing_times[] = "flushes";
 const char flushing_absences[] = "flush-absences";
-const int flushing_kind = 'f';
+enum { SIZE }; /* of writes, in bytes: what n[] of a contrast holds */
 static const char phase_beside[] = "beside", phase_later[] = "later";
 
 /* ---- requests ---------------------------------------------------------- */
@@ -129,7 +129,7 @@ static uint64_t read_from(const struct setting *setting, uint64_t size_bytes,
 static void emit_beside(struct study *study, const struct contrast *contrast,
                         uint32_t round, struct random *random)
 {
-    const uint64_t size = contrast->size_bytes;
+    const uint64_t size = contrast->n[SIZE];
     const uint64_t half = size > size_least_bytes ? size / 2 : size;
     const bool half_first = random_below(random, 2) == 0;
     uint64_t at = first_bytes(&study->setting);
@@ -202,8 +202,7 @@ static uint32_t rounds_of(struct study *study, const struct contrast *contrast,
 static void compare(struct study *study, uint64_t size_bytes,
                     struct flushing *flushing)
 {
-    struct contrast contrast = {.kind = flushing_kind,
-                                .size_bytes = size_bytes};
+    struct contrast contrast = {.n = {size_bytes}};
     struct round rounds[ROUNDS];
     double half_ns[ROUNDS], fresh_ns[ROUNDS], reads_ns[ROUNDS];
     size_t than_read = 0, than_fresh = 0;
@@ -253,7 +252,7 @@ static void emit_later(struct study *study, const struct contrast *contrast,
     name_cell(contrast, "write", cell);
     for (uint64_t i = writes_before(round); i < writes_until(round); i++)
         ask_flushed(study, phase_later, cell, round,
-                    first + i * contrast->size_bytes, contrast->size_bytes);
+                    first + i * contrast->n[SIZE], contrast->n[SIZE]);
 }
 
 /* What the writes of one look took on top of those before. */
@@ -268,15 +267,14 @@ static bool later_ns(const struct study *study, const struct contrast *contrast,
 
 static void look_later(struct study *study, struct flushing *flushing)
 {
-    struct contrast contrast = {.kind = flushing_kind,
-                                .size_bytes = flushing->size_bytes};
+    struct contrast contrast = {.n = {flushing->size_bytes}};
     double whole[CONTRAST_ROUNDS_MAX], sum_ns = 0, ns = 0;
 
     snprintf(contrast.name, sizeof(contrast.name), "l%llu",
-             (unsigned long long)contrast.size_bytes);
+             (unsigned long long)contrast.n[SIZE]);
     for (uint32_t look = 0; !flushing->untrue; look++) {
         const uint64_t count = writes_until(look);
-        if (count > LATER_MOST || count * contrast.size_bytes > later_bytes)
+        if (count > LATER_MOST || count * contrast.n[SIZE] > later_bytes)
             break;
         study_ratios(study, phase_later, &contrast, look + 1, whole);
         (void)later_ns(study, &contrast, look, &ns);

@@ -54,12 +54,10 @@ extern const uint64_t flushing_rest_ns;
 /* Is the region large enough, and are its blocks small enough? */
 bool flushing_fits(const struct setting *setting);
 
-/* Judges from the rows of a study whose `emit` and `value` pass contrasts of
- * flushing_kind on to those below. Leaves where rows are missing. */
+/* Judges from the rows of a study whose `emit` and `value` pass contrasts
+ * without a trial on to those below. Leaves where rows are missing. */
 void flushing_think(struct study *study, struct flushing *flushing);
 
-/* Of all contrasts of this; no other of the study's has that kind. */
-extern const int flushing_kind;
 study_emit flushing_emit;
 study_value flushing_value;
 

@@ -44,10 +44,8 @@ struct contrast {
     const struct trial_kind *trial; /* what it is an experiment of, */
     uint64_t n[TRIAL_NUMBERS];      /* with these numbers */
     const char *unless; /* why nothing follows where it falls otherwise */
-    int kind;           /* the probe's own meaning */
-    uint64_t size_bytes, other_bytes, shift_bytes, pitch_bytes;
-    double predicted; /* log ratio that no effect would give */
-    uint32_t repeats; /* requests a cell, about */
+    double predicted;   /* log ratio that no effect would give */
+    uint32_t repeats;   /* requests a cell, about */
     /* How many ways to sum up a cell the probe's `value` knows; 0 is 1. The
      * first decides; where it cannot, another may say that it lies below. */
     uint32_t summaries_count;

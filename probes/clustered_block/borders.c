@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "probes/placing.h"
+#include "probes/trial.h"
 
 enum {
     TRIES = 2,
@@ -56,9 +56,9 @@ static const uint32_t certify_looks[] = {24, 32, 48, 72, 108, 0};
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* The places of a round: two that are compared, and one far away. */
+/* The places of a round. */
 struct places {
-    uint64_t a_bytes, b_bytes, far_bytes;
+    uint64_t a_bytes, b_bytes;
 };
 
 static uint64_t room_of(const struct block_probe *state)
@@ -76,16 +76,20 @@ static uint64_t first_of(const struct block_probe *state)
     return (first + write_bytes - 1) / write_bytes * write_bytes;
 }
 
-/* `a` lies just behind a block boundary, `b` just before it. Where size_bytes
- * is a part of the block, they lie beside a boundary of parts inside a
- * block. */
+/* Of what is compared beside a boundary: the block, the part of it that may be
+ * one, and where one begins. Of two places: where they are. */
+enum { BLOCK, PART, PHASE };
+enum { LOW, HIGH };
+
+/* `a` lies just behind a block boundary, `b` just before it. Where a part of
+ * the block is compared, they lie beside a boundary of parts inside a block. */
 static struct places beside_border(const struct block_probe *state,
                                    const struct contrast *contrast,
                                    struct random *random)
 {
-    const uint64_t block = contrast->other_bytes, part = contrast->size_bytes;
+    const uint64_t block = contrast->n[BLOCK], part = contrast->n[PART];
     const uint64_t first = first_of(state), parts = block / part;
-    uint64_t begin = first - first % block + contrast->shift_bytes;
+    uint64_t begin = first - first % block + contrast->n[PHASE];
     struct places places;
 
     while (begin < first + write_bytes)
@@ -98,39 +102,56 @@ static struct places beside_border(const struct block_probe *state,
     return places;
 }
 
-static struct places places_of(const struct block_probe *state,
-                               const struct contrast *contrast,
-                               struct random *random)
+/* Each place behind a write far away. */
+static void send_places(const struct trial *trial, struct places places)
 {
+    const struct block_probe *state = (const struct block_probe *)trial->study;
     const uint64_t first = first_of(state), room = room_of(state);
-    struct places places = {contrast->size_bytes, contrast->other_bytes, 0};
-
-    if (contrast->kind == BLOCK_BORDER)
-        places = beside_border(state, contrast, random);
-    uint64_t far = places.a_bytes - first + room / RESETS_PART +
-                   random_below(random, room - 2 * room / RESETS_PART);
-    places.far_bytes = first + far % room / write_bytes * write_bytes;
-    return places;
-}
-
-void block_emit_border(struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       struct random *random)
-{
-    const struct block_probe *state = (const struct block_probe *)study;
-    const struct places places = places_of(state, contrast, random);
-    bool second = random_below(random, 2) == 1;
+    const uint64_t far =
+        places.a_bytes - first + room / RESETS_PART +
+        random_below(trial->random, room - 2 * room / RESETS_PART);
+    const uint64_t far_bytes = first + far % room / write_bytes * write_bytes;
+    bool second = random_below(trial->random, 2) == 1;
 
     for (int i = 0; i < 2; i++, second = !second) {
-        struct step far = placing_unmeasured(OPERATION_WRITE, places.far_bytes,
-                                             write_bytes, phase, round);
-        struct step step = placing_step(
-            OPERATION_WRITE, second ? places.b_bytes : places.a_bytes,
-            write_bytes, phase, contrast, second ? 'b' : 'a', round);
-        placing_ask_flushed(study, &far);
-        placing_ask_flushed(study, &step);
+        trial_write_flushed(trial, '\0', far_bytes, write_bytes);
+        trial_write_flushed(trial, second ? 'b' : 'a',
+                            second ? places.b_bytes : places.a_bytes,
+                            write_bytes);
     }
 }
+
+static void send_border(const struct trial *trial)
+{
+    send_places(trial, beside_border((const struct block_probe *)trial->study,
+                                     trial->contrast, trial->random));
+}
+
+static void send_between(const struct trial *trial)
+{
+    send_places(trial, (struct places){trial->contrast->n[LOW],
+                                       trial->contrast->n[HIGH]});
+}
+
+/* Plus 1 ns each, for a flush that takes none. */
+static bool ratio_of(const struct trial *trial, double *ratio)
+{
+    double a_ns, b_ns;
+
+    if (!trial_flushed_ns(trial, 'a', 1, &a_ns) ||
+        !trial_flushed_ns(trial, 'b', 1, &b_ns))
+        return false;
+    *ratio = log((1 + b_ns) / (1 + a_ns));
+    return true;
+}
+
+static const struct trial_kind whole_kind =
+                                   TRIAL_ROUND("whole", send_border, ratio_of),
+                               part_kind = TRIAL_ROUND("part{3q}", send_border,
+                                                       ratio_of),
+                               between_kind =
+                                   TRIAL_ROUND("p{low_bytes}-{high_bytes}",
+                                               send_between, ratio_of);
 
 /* ---- the search -------------------------------------------------------- */
 
@@ -151,12 +172,9 @@ static bool is_between(struct block_probe *state, const char *phase,
                        uint64_t low_bytes, uint64_t high_bytes)
 {
     const struct claim_rule rule = {.alpha = step_error, .looks = step_looks};
-    struct contrast contrast = {.kind = BLOCK_PLACES,
-                                .size_bytes = low_bytes,
-                                .other_bytes = high_bytes,
-                                .expected = SIDE_OPEN,
-                                .low = -drop_least,
-                                .high = -drop_least};
+    struct contrast contrast =
+        trial_expect(trial_of(&between_kind, low_bytes, high_bytes), SIDE_OPEN,
+                     -drop_least, -drop_least, NULL);
 
     snprintf(contrast.name, sizeof(contrast.name), "p%u-%u",
              (unsigned)((low_bytes - first_of(state)) / write_bytes),
@@ -253,7 +271,7 @@ static enum claim check_alike(struct block_probe *state, const char *phase,
         struct random random;
         study_random(&state->study, phase, whole->name, i, &random);
         indexes[i] =
-            places_of(state, whole, &random).a_bytes / whole->other_bytes;
+            beside_border(state, whole, &random).a_bytes / whole->n[BLOCK];
     }
     return block_borders_alike(ratios, indexes, rounds) ? CLAIM_HOLDS
                                                         : CLAIM_FALLS;
@@ -278,24 +296,17 @@ static enum claim certify(struct block_probe *state,
     while (block % unit)
         unit /= 2;
     left = block / unit;
-    contrasts[count++] = (struct contrast){.name = "whole",
-                                           .kind = BLOCK_BORDER,
-                                           .size_bytes = block,
-                                           .other_bytes = block,
-                                           .shift_bytes = borders->phase_bytes,
-                                           .expected = SIDE_ABOVE,
-                                           .low = border_least,
-                                           .high = border_least};
+    contrasts[count++] =
+        trial_expect(trial_of(&whole_kind, block, block, borders->phase_bytes),
+                     SIDE_ABOVE, border_least, border_least, NULL);
     for (uint64_t q = 2; left > 1 && count < CONTRASTS_MAX; q++) {
         if (left % q)
             continue;
         while (left % q == 0)
             left /= q;
-        struct contrast part = contrasts[0];
-        snprintf(part.name, sizeof(part.name), "part%u", (unsigned)q);
-        part.size_bytes = block / q;
-        part.expected = SIDE_BELOW;
-        contrasts[count++] = part;
+        contrasts[count++] = trial_expect(
+            trial_of(&part_kind, block, block / q, borders->phase_bytes, q),
+            SIDE_BELOW, border_least, border_least, NULL);
     }
     snprintf(phase, sizeof(phase), "borders-%u", (unsigned)(block / KIB));
     enum claim claim =
@@ -306,7 +317,7 @@ static enum claim certify(struct block_probe *state,
     for (size_t i = 1; i < count && *part_bytes == 0; i++)
         if (claim != CLAIM_HOLDS && contrasts[i].side != SIDE_BELOW &&
             contrasts[i].interval.low > border_least)
-            *part_bytes = contrasts[i].size_bytes;
+            *part_bytes = contrasts[i].n[PART];
     return claim == CLAIM_HOLDS ? check_alike(state, phase, &contrasts[0])
                                 : claim;
 }

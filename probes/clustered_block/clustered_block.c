@@ -133,44 +133,6 @@ static void conclude_without_page(struct block_probe *state,
             "slow writes; if you know it, pass --assume=clustered_page=VALUE");
 }
 
-/* ---- measuring --------------------------------------------------------- */
-
-static void emit(struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random)
-{
-    (contrast->trial ? trial_emit : block_emit_border)(study, phase, contrast,
-                                                       round, random);
-}
-
-/* The time of a cell's write and flush, plus 1 ns for a flush that takes none.
- * False: they were not measured. */
-static bool cell_ns(const struct study *study, const char *phase,
-                    const struct contrast *contrast, char suffix,
-                    uint32_t round, double *ns)
-{
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, suffix, round, 2);
-
-    *ns = rows ? 1 + (double)rows[0].ns + (double)rows[1].ns : 0;
-    return rows;
-}
-
-static bool value(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random, double *ratio)
-{
-    double a, b;
-
-    if (contrast->trial)
-        return trial_value(study, phase, contrast, round, random, ratio);
-    if (!cell_ns(study, phase, contrast, 'a', round, &a) ||
-        !cell_ns(study, phase, contrast, 'b', round, &b))
-        return false;
-    *ratio = log(b / a);
-    return true;
-}
-
 /* ---- the probe --------------------------------------------------------- */
 
 static void think(struct study *study, struct findings *findings)
@@ -180,8 +142,15 @@ static void think(struct study *study, struct findings *findings)
 
     if (state->log_block_bytes)
         block_say_log_block(state, findings);
-    else if (block_find_borders(state, &borders) == CLAIM_HOLDS)
+    else if (!study->setting.flush_untrue &&
+             block_find_borders(state, &borders) == CLAIM_HOLDS)
         block_say_borders(findings, &borders);
+    else if (block_conclude_rounds(state, findings))
+        return;
+    else if (study->setting.flush_untrue)
+        block_say_open(findings,
+                       "a flush does not wait for the flash, and no pause of "
+                       "an erase comes at one distance in writes without one");
     else if (state->page_bytes)
         conclude_with_page(state, findings);
     else
@@ -202,7 +171,7 @@ static int start(const struct setting *setting, const struct findings *known,
                  void **result)
 {
     static const struct study_ops ops = {
-        .think = think, .emit = emit, .value = value};
+        .think = think, .emit = trial_emit, .value = trial_value};
     uint64_t page = findings_integer(known, "clustered_page");
     const struct finding *log_block = findings_get(known, "log_block");
     const struct finding *known_page = findings_get(known, "clustered_page");
@@ -212,6 +181,7 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     state->page_bytes = page;
+    state->cache_bytes = findings_integer(known, "fast_cache");
     state->page_confidence = known_page ? known_page->confidence : 0;
     state->page_is_absent = known_page && known_page->verdict == VERDICT_ABSENT;
     state->log_block_bytes = findings_integer(known, "log_block");
@@ -237,6 +207,7 @@ const struct probe probe_clustered_block = {
     .region_min_bytes = 256 * MIB,
     .answers = {"clustered_block"},
     .by_flush = {"clustered_block"},
+    .without_flush = true,
     .literal = &paper_clustered_block,
     .plan = plan,
     .start = start,

@@ -12,14 +12,9 @@
 #include "probes/clustered_block/counter.h"
 
 /* What the files of the clustered-block probe share. A walk is a sweep of
- * flushed writes. It shows slow writes at one distance (walk, compare), which an
- * SLC cache may cause (pauses). Block boundaries (borders) show the block as
+ * flushed writes. It shows slow writes at one distance (walk, compare), which
+ * an SLC cache may cause (pauses). Block boundaries (borders) show the block as
  * well. */
-
-enum block_kind {
-    BLOCK_PLACES, /* small writes at two places */
-    BLOCK_BORDER  /* a small write just before a boundary, and just behind it */
-};
 
 /* The result of one search for a period. think() runs again after each answer,
  * a search takes long, and the rows that it reads stay the same. */
@@ -36,6 +31,7 @@ struct block_probe {
     struct study study;
     uint64_t page_bytes; /* 0: not known */
     uint64_t base_bytes, room_bytes;
+    uint64_t cache_bytes; /* SLC cache in front, as far as known */
     double page_confidence;
     bool page_is_absent;      /* clustered-page found that there is none */
     uint64_t log_block_bytes; /* of log-list; 0: not known */
@@ -52,9 +48,12 @@ struct block_spikes {
     struct period_rule rule;
     struct period period;
     uint64_t write_bytes; /* of each write of the sweep */
+    uint64_t round_bytes; /* not 0: without flushes, round and round in so
+                             much */
     uint64_t block_bytes;
     uint64_t phase_bytes; /* address of the first slow write; sequential only */
     double write_ns;      /* median time of a write without its flush */
+    size_t count;         /* writes of the sweep */
 };
 
 /* The writes of one sweep. */
@@ -70,10 +69,16 @@ struct block_course {
     uint64_t skip_bytes; /* sequential ones begin so far behind base_bytes */
     /* So many writes share a flush, and count as one. 0: each has its own. */
     size_t gather_count;
+    /* Sequential, not 0: after so much it begins again, and no write has a
+     * flush. */
+    uint64_t round_bytes;
+    double least_ns; /* beyond its neighbours, of a write that counts as slow */
+    double most_ns;  /* no longer search begins after so much; 0: no limit */
     uint64_t most_bytes;
     size_t most_writes;
     size_t first_writes;    /* of the first search; 0: 1024 */
     size_t certify_periods; /* on fresh data; 0: 16 */
+    size_t certify_writes;  /* at least */
     /* The drive is left idle before each leg but the first. 0: one leg. */
     size_t leg_chunks;
     uint64_t pause_ns;
@@ -135,17 +140,31 @@ enum block_pauses block_judge_pauses(const double values[],
                                      const struct block_spikes *spikes,
                                      size_t *quiet);
 
+/* How much longer the slow writes take than the others, in ns. */
+double block_pause_of(const struct block_spikes *spikes);
+/* The share of time that they are held up. */
+double block_held_up(const struct block_spikes *spikes);
+/* Is that so much more than an erase takes that something is copied? */
+bool block_copies(const struct block_spikes *spikes);
+
 /* Is there an SLC cache in front? HOLDS: slow writes stay away for a while
  * after idle time, and quiet_bytes is valid. FALLS: they come as before.
  * OPEN: there are none at present, or writes bypass the cache once it is
  * full. */
 struct block_cache {
     enum claim claim;
-    uint64_t quiet_bytes; /* bytes after a pause without a slow write */
+    uint64_t quiet_bytes; /* bytes after a pause without a slow write; 0: it is
+                             known otherwise */
 };
 
 struct block_cache block_look_at_cache(struct block_probe *state,
                                        const struct block_spikes *spikes);
+
+/* ---- round and round ---------------------------------------------------- */
+
+/* Adds the finding, or returns false: no unit shows so. */
+bool block_conclude_rounds(struct block_probe *state,
+                           struct findings *findings);
 
 /* ---- sweeps of several lengths ----------------------------------------- */
 
@@ -206,10 +225,6 @@ bool block_borders_alike(const double ratios[], const uint64_t indexes[],
  * two of them was certified. */
 enum claim block_find_borders(struct block_probe *state,
                               struct block_borders *borders);
-void block_emit_border(struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       struct random *random);
-
 /* ---- what is said ------------------------------------------------------ */
 
 /* Each adds the finding, and measures nothing. */
@@ -225,6 +240,11 @@ void block_say_unit(struct findings *findings, uint64_t unit_bytes);
 void block_say_agreed(struct findings *findings,
                       const struct block_compared *compared, enum claim cached,
                       double confidence);
+/* For writes round and round; `bits` of a cell where the pauses are those of a
+ * cache that copies out its blocks, else 1. */
+void block_say_rounds(struct study *study, const struct block_spikes *spikes,
+                      unsigned bits, double pause_ns,
+                      struct findings *findings);
 /* For an SLC cache in front: the block behind it is not known. Doubts
  * log-list's findings, since log blocks may sit behind the cache. */
 void block_say_cache(struct findings *findings,

@@ -24,6 +24,7 @@
 
 enum {
     WALK_NUMBER = 36,
+    ROUND_NUMBER = 37,
     PAUSES = BLOCK_PAUSES_COUNT,
     LEG_PERIODS = 3,   /* periods between pauses, at least */
     PLACES_A_PAUSE = 2 /* places right behind a pause that should be slow */
@@ -200,21 +201,48 @@ static enum block_pauses after_pauses(struct block_probe *state,
         LEG_PERIODS * spikes->period.length / BLOCK_CHUNK_WRITES + 1;
     const size_t leg_writes = leg_chunks * BLOCK_CHUNK_WRITES;
     const uint64_t write = spikes->write_bytes, room = state->room_bytes;
-    const struct block_course course = {.number = WALK_NUMBER,
-                                        .write_bytes = write,
-                                        .scattered = spikes->scattered,
-                                        .skip_bytes = room / 2 / write * write,
-                                        .leg_chunks = leg_chunks,
-                                        .pause_ns = block_pause_ns};
+    const uint64_t round = spikes->round_bytes;
+    const struct block_course course = {
+        .number = round ? ROUND_NUMBER : WALK_NUMBER,
+        .write_bytes = write,
+        .scattered = spikes->scattered,
+        .round_bytes = round,
+        .skip_bytes = round ? 0 : room / 2 / write * write,
+        .leg_chunks = leg_chunks,
+        .pause_ns = block_pause_ns};
     enum block_pauses pauses;
 
     *quiet = 0;
-    if (!course.scattered && (PAUSES + 1) * leg_writes > room / 2 / write)
+    if (!course.scattered && !round &&
+        (PAUSES + 1) * leg_writes > room / 2 / write)
         return BLOCK_PAUSES_UNTOLD;
     pauses = judge_legs(state, &course, 2, spikes, quiet);
     if (pauses == BLOCK_PAUSES_MORE)
         pauses = judge_legs(state, &course, PAUSES + 1, spikes, quiet);
     return pauses;
+}
+
+/* Where a cache is copied out, that takes longer than to write to it: more bits
+ * a cell take longer to program. And it takes longer than any erase. */
+static const double copied_least = 0.5, erase_most_ns = 12e6;
+
+double block_pause_of(const struct block_spikes *spikes)
+{
+    return expm1(spikes->period.excess) * spikes->write_ns;
+}
+
+double block_held_up(const struct block_spikes *spikes)
+{
+    const double pause_ns = block_pause_of(spikes);
+
+    return pause_ns /
+           (pause_ns + (double)spikes->period.length * spikes->write_ns);
+}
+
+bool block_copies(const struct block_spikes *spikes)
+{
+    return block_held_up(spikes) >= copied_least &&
+           block_pause_of(spikes) > erase_most_ns;
 }
 
 struct block_cache block_look_at_cache(struct block_probe *state,
@@ -224,11 +252,13 @@ struct block_cache block_look_at_cache(struct block_probe *state,
     size_t quiet;
     const enum block_pauses pauses = after_pauses(state, spikes, &quiet);
 
-    if (pauses == BLOCK_PAUSES_SAME)
+    if (pauses == BLOCK_PAUSES_ROOM) {
+        cache.claim = CLAIM_HOLDS;
+        cache.quiet_bytes = quiet * spikes->write_bytes;
+    } else if (state->cache_bytes && block_copies(spikes)) {
+        cache.claim = CLAIM_HOLDS;
+    } else if (pauses == BLOCK_PAUSES_SAME) {
         cache.claim = CLAIM_FALLS;
-    if (pauses != BLOCK_PAUSES_ROOM)
-        return cache;
-    cache.claim = CLAIM_HOLDS;
-    cache.quiet_bytes = quiet * spikes->write_bytes;
+    }
     return cache;
 }

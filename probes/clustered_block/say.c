@@ -90,15 +90,34 @@ void block_say_agreed(struct findings *findings,
             period->trials, compared->lengths_count - 1);
 }
 
+void block_say_rounds(struct study *study, const struct block_spikes *spikes,
+                      unsigned bits, double pause_ns, struct findings *findings)
+{
+    struct finding *finding =
+        add_found(findings, bits * spikes->block_bytes, one_route_confidence);
+
+    finding_why(finding,
+                "sequential writes, again and again over %s, pause for %s once "
+                "every %s (%zu of %zu in fresh data)%s",
+                study_bytes(study, spikes->round_bytes),
+                study_ns(study, pause_ns),
+                study_bytes(study, spikes->block_bytes), spikes->period.hits,
+                spikes->period.trials,
+                bits > 1 ? ", but not after a rest: a cache of one bit a cell "
+                           "is copied out, and reads show how many bits a cell "
+                           "holds behind it"
+                         : "");
+}
+
 /* An SLC cache writes all data to new places one after the other. Each of its
  * slow writes may wait for a merge behind it, wherever that write goes. So the
  * times look as if there were no log blocks. */
 static void say_hidden(struct findings *findings)
 {
     static const char why[] =
-        "no write waited for a merge, but the drive frees space while it is "
-        "idle, as drives with an SLC cache do (clustered_block): the cache "
-        "takes all writes first and would hide log blocks behind it";
+        "no write waited for a merge, but the drive has an SLC cache "
+        "(clustered_block), which takes all writes first and would hide log "
+        "blocks behind it";
 
     findings_doubt(findings, "log_list", why);
     findings_doubt(findings, "log_block", why);
@@ -107,17 +126,25 @@ static void say_hidden(struct findings *findings)
 void block_say_cache(struct findings *findings,
                      const struct block_spikes *spikes, uint64_t quiet_bytes)
 {
+    const char *order = spikes->scattered ? "random" : "sequential";
     char size[24], quiet[24];
 
+    format_bytes(spikes->block_bytes, size, sizeof(size));
     say_hidden(findings);
-    finding_why(add(findings),
-                "in %s writing, every %s brings one slow write, but none for "
-                "%s or more after an idle period: the drive frees space while "
-                "it is idle, as drives with an SLC cache do, which may copy "
-                "only part of a block at a time",
-                spikes->scattered ? "random" : "sequential",
-                format_bytes(spikes->block_bytes, size, sizeof(size)),
-                format_bytes(quiet_bytes, quiet, sizeof(quiet)));
+    if (quiet_bytes == 0)
+        finding_why(add(findings),
+                    "in %s writing, every %s brings one slow write, which "
+                    "takes as long as copying out a part of the SLC cache in "
+                    "front (fast_cache)",
+                    order, size);
+    else
+        finding_why(add(findings),
+                    "in %s writing, every %s brings one slow write, but none "
+                    "for %s or more after an idle period: the drive frees "
+                    "space while it is idle, as drives with an SLC cache do, "
+                    "which may copy only part of a block at a time",
+                    order, size,
+                    format_bytes(quiet_bytes, quiet, sizeof(quiet)));
 }
 
 void block_say_open(struct findings *findings, const char *reason)

@@ -47,6 +47,7 @@ struct walk {
     double *values;       /* log cost of each write with its flush */
     size_t count, size;
     double writes_ns; /* sum of the chunks' medians, without flushes */
+    double all_ns;    /* sum of all times */
 };
 
 static uint64_t pitch_of(const struct block_course *course)
@@ -71,6 +72,14 @@ static uint64_t anywhere(const struct block_probe *state,
            course->shift_bytes;
 }
 
+/* Where write i of a sequential sweep lies, behind the first one. */
+static uint64_t in_round(const struct block_course *course, uint64_t i)
+{
+    const uint64_t round = course->round_bytes;
+
+    return i * pitch_of(course) % (round ? round : UINT64_MAX);
+}
+
 /* Writes of which only the last is flushed. */
 static uint64_t gather_of(const struct block_course *course)
 {
@@ -82,9 +91,8 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
 {
     const struct block_course *course = walk->course;
     const size_t leg_chunks = course->leg_chunks;
-    const uint64_t pitch = pitch_of(course), gather = gather_of(course);
+    const uint64_t gather = gather_of(course);
     const uint64_t writes = CHUNK_WRITES * gather;
-    const uint64_t first = walk->first_bytes + chunk * writes * pitch;
     struct step pause =
         placing_unmeasured(OPERATION_IDLE, 0, 0, walk->phase, chunk);
     struct step step = {.operation = OPERATION_WRITE,
@@ -98,9 +106,11 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
     if (leg_chunks && chunk && chunk % leg_chunks == 0)
         study_ask(&state->study, &pause);
     for (uint64_t i = 0; i < writes; i++) {
-        step.offset_bytes = course->scattered ? anywhere(state, course, &random)
-                                              : first + i * pitch;
-        if ((i + 1) % gather)
+        step.offset_bytes =
+            course->scattered
+                ? anywhere(state, course, &random)
+                : walk->first_bytes + in_round(course, chunk * writes + i);
+        if (course->round_bytes || (i + 1) % gather)
             study_ask(&state->study, &step);
         else
             placing_ask_flushed(&state->study, &step);
@@ -114,17 +124,21 @@ static bool take_chunk(struct block_probe *state, struct walk *walk,
         ledger_get(&state->study.ledger, walk->phase, "page", chunk);
 
     const size_t gather = gather_of(walk->course);
+    const size_t rows_count = gather + !walk->course->round_bytes;
     double writes_ns[CHUNK_WRITES];
 
-    if (!entry || entry->failed || entry->count != (gather + 1) * CHUNK_WRITES)
+    if (!entry || entry->failed || entry->count != rows_count * CHUNK_WRITES)
         return false;
     for (size_t i = 0; i < CHUNK_WRITES; i++) {
-        const struct timing *rows = &entry->timings[(gather + 1) * i];
+        const struct timing *rows = &entry->timings[rows_count * i];
         writes_ns[i] = 0;
         for (size_t j = 0; j < gather; j++)
             writes_ns[i] += (double)rows[j].ns;
-        const double ns = writes_ns[i] + (double)rows[gather].ns;
+        const double ns =
+            writes_ns[i] +
+            (walk->course->round_bytes ? 0 : (double)rows[gather].ns);
         walk->values[walk->count++] = log(ns > 1 ? ns : 1);
+        walk->all_ns += ns;
     }
     walk->writes_ns += stats_median(writes_ns, CHUNK_WRITES);
     return true;
@@ -228,7 +242,11 @@ static enum claim look_from(struct block_probe *state, struct walk *walk,
     bool certified = false;
     int error = search(state, walk, from, count, dead, rule, period);
     const size_t periods = walk->course->certify_periods;
-    size_t end = count + (periods ? periods : CERTIFY_PERIODS) * period->length;
+    size_t certified_count =
+        (periods ? periods : CERTIFY_PERIODS) * period->length;
+    if (certified_count < walk->course->certify_writes)
+        certified_count = walk->course->certify_writes;
+    const size_t end = count + certified_count;
 
     period->phase += from;
     if (!error && end + CHUNK_WRITES <= walk->room_writes) {
@@ -255,9 +273,21 @@ static struct block_spikes spikes_of(const struct block_probe *state,
         .rule = *rule,
         .period = *period,
         .write_bytes = write,
+        .round_bytes = walk->course->round_bytes,
         .block_bytes = period->length * write,
-        .phase_bytes = state->base_bytes + period->phase * write,
+        .phase_bytes =
+            state->base_bytes + in_round(walk->course, period->phase),
+        .count = walk->count,
         .write_ns = walk->writes_ns * CHUNK_WRITES / (double)walk->count};
+}
+
+/* The log cost of a pause that counts. */
+static double least_of(const struct walk *walk)
+{
+    const double write_ns =
+        walk->writes_ns * CHUNK_WRITES / (double)walk->count;
+
+    return log1p(walk->course->least_ns / write_ns);
 }
 
 static bool follow(struct block_probe *state, struct walk *walk,
@@ -269,11 +299,13 @@ static bool follow(struct block_probe *state, struct walk *walk,
 
     const size_t first = walk->course->first_writes;
 
-    for (size_t n = first ? first : FIRST_WRITES; n <= walk->writes_most;
+    for (size_t n = first ? first : FIRST_WRITES;
+         n <= walk->writes_most &&
+         (walk->course->most_ns <= 0 || walk->all_ns < walk->course->most_ns);
          n = walk->count > 2 * n ? walk->count : 2 * n) {
         walk_to(state, walk, n);
         for (int later = 0; later < 2; later++) {
-            struct period_rule rule = {0};
+            struct period_rule rule = {.least = least_of(walk)};
             struct period period;
             const enum claim claim = look_from(state, walk, later ? n / 2 : 0,
                                                n, &dead[later], &rule, &period);
@@ -281,7 +313,8 @@ static bool follow(struct block_probe *state, struct walk *walk,
                 *spikes = spikes_of(state, walk, &rule, &period);
                 return true;
             }
-            if (claim == CLAIM_FALLS)
+            /* Round and round the drive changes until it must clean. */
+            if (claim == CLAIM_FALLS && !walk->course->round_bytes)
                 refute(&dead[later], failed[later], &failed_count[later],
                        period.length);
         }
@@ -311,7 +344,7 @@ bool block_walk(struct block_probe *state, const struct block_course *course,
     writes = writes < course->most_writes ? writes : course->most_writes;
     if (course->scattered && writes < FIRST_WRITES)
         writes = FIRST_WRITES;
-    if (!course->scattered) {
+    if (!course->scattered && !course->round_bytes) {
         walk.room_writes =
             (size_t)(state->room_bytes / pitch_of(course) / gather);
         if (writes > walk.room_writes / 2)

@@ -199,11 +199,12 @@ static void say_levels(const struct nand_profile *profile,
                   fmax(fmin(confidence, given->most), 0));
     finding_why(
         finding,
-        "the %zu pages of %s have %zu program times, the closest two a factor "
+        "the %zu pages of a block have %zu program times, the closest two a "
+        "factor "
         "of %.2f apart, at the same places in both halves of %zu blocks "
         "(correlation %.2f)",
-        profile->count, given->stand_in ? "12 rows of the stripe" : "a block",
-        levels->count, exp(nearest(levels)), blocks, profile->correlation);
+        profile->count, levels->count, exp(nearest(levels)), blocks,
+        profile->correlation);
 }
 
 static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
@@ -284,8 +285,6 @@ enum nand_answer nand_judge(const struct nand_given *given,
             return NAND_MORE;
         if (restless(costs, blocks, profile))
             return NAND_BLURRED;
-        if (given->stand_in)
-            return NAND_ALIKE;
         if (given->program_ns > one_bit_most_ns)
             return NAND_LONG;
         say_one(given->page_bytes, profile, given->most, blocks, findings);

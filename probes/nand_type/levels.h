@@ -17,14 +17,12 @@ enum nand_answer {
     NAND_MORE,    /* more blocks are needed */
     NAND_BLURRED, /* no clear levels tied to places */
     NAND_HIDDEN,  /* a level may contain several close ones */
-    NAND_ALIKE,   /* one level, but of places that may be of no block */
     NAND_LONG     /* one level, but too long for a page with one bit a cell */
 };
 
 struct nand_given {
     uint64_t page_bytes; /* clustered page */
     double most;         /* the confidence that may be stated, in [0, 1] */
-    bool stand_in;       /* what is counted as blocks may be none */
     double program_ns;   /* the part of a page's write that is programming */
 };
 

@@ -46,30 +46,8 @@ struct state {
     struct study study;
     uint64_t page_bytes, block_bytes, base_bytes;
     size_t places; /* pages of a block */
-    bool stand_in; /* these are no blocks, but as many rows of the stripe */
-    double sure;   /* lesser confidence of page and block, or stripe */
+    double sure;   /* lesser confidence of page and block */
 };
-
-/*
- * Without the block, by the stripe: a drive that maps pages fills its parallel
- * units in turn, page after page in the order of writing, so that the kind of
- * page changes with each row of them. So many rows hold a whole number of
- * patterns, of one to four kinds. Whether the drive is such a one shows where
- * the places of these stand-in blocks have levels; one level says nothing.
- */
-static const uint64_t stand_in_rows = 12;
-
-static uint64_t stand_in_bytes(const struct findings *known,
-                               uint64_t page_bytes)
-{
-    const uint64_t rows_bytes = stand_in_rows *
-                                findings_integer(known, "parallel_units") *
-                                findings_integer(known, "stripe_unit");
-
-    return page_bytes ? rows_bytes / common_divisor(rows_bytes, page_bytes) *
-                            page_bytes
-                      : 0;
-}
 
 /* ---- measuring --------------------------------------------------------- */
 
@@ -187,17 +165,13 @@ static enum nand_answer look_at(struct state *state, uint32_t blocks,
         costs, blocks, state->places,
         study_alloc(&state->study, nand_profile_bytes(blocks, state->places)),
         &profile);
-    return nand_judge(&(struct nand_given){state->page_bytes, state->sure,
-                                           state->stand_in, programmed_ns},
-                      costs, blocks, &profile, findings);
+    return nand_judge(
+        &(struct nand_given){state->page_bytes, state->sure, programmed_ns},
+        costs, blocks, &profile, findings);
 }
 
 static const char *reason_of(enum nand_answer answer)
 {
-    if (answer == NAND_ALIKE)
-        return "all pages take the same time, but block boundaries are not "
-               "known, so different kinds of pages may be mixed: run "
-               "clustered-block as well, or pass --assume=clustered_block=SIZE";
     if (answer == NAND_LONG)
         return "all pages take the same time, but longer than programming a "
                "page with one bit per cell: pages of several levels seem to be "
@@ -248,8 +222,6 @@ static void by_programs(struct study *study, struct findings *findings)
             bytes > end - state->base_bytes)
             break;
         answer = look_at(state, blocks, findings);
-        if (answer == NAND_ALIKE)
-            break;
     }
     if (answer != NAND_SAID)
         study_say_open(study->probe, findings, reason_of(answer));
@@ -299,13 +271,8 @@ static void begin(void *memory, const struct setting *setting,
 
     state->page_bytes = findings_integer(known, "clustered_page");
     state->block_bytes = findings_integer(known, "clustered_block");
-    state->stand_in = state->block_bytes == 0;
-    if (state->stand_in)
-        state->block_bytes = stand_in_bytes(known, state->page_bytes);
-    const char *rests_on =
-        state->stand_in ? "parallel_units" : "clustered_block";
     state->sure = fmin(confidence_of(known, "clustered_page"),
-                       confidence_of(known, rests_on));
+                       confidence_of(known, "clustered_block"));
     if (state->page_bytes)
         state->places = (size_t)(state->block_bytes / state->page_bytes);
     state->base_bytes = placing_base(setting, state->study.seed,

@@ -293,8 +293,8 @@ int period_search(const double values[], size_t count,
         rule->ceiling = ceiling_of(values, count, rule->lag);
         period_level(values, count, rule, residuals);
         rule->threshold = slow_spreads * spread_of(residuals, count);
-        if (rule->threshold < slow_least)
-            rule->threshold = slow_least;
+        rule->threshold =
+            higher(rule->threshold, higher(slow_least, rule->least));
         size_t n = mark(residuals, count, &rule->threshold, marks);
         rule->share = ((double)n + 1) / (double)(count + 2);
         likeliest(marks, n, count, dead, rule->share, lags, counts, period);

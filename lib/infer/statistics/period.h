@@ -19,6 +19,7 @@ struct period_rule {
     double ceiling;   /* no neighbour counts for more; log cost */
     double threshold; /* above the neighbours at that lag; log cost */
     double share;     /* of values that are slow, wherever they are */
+    double least;     /* given: no threshold is lower; log cost */
 };
 
 struct period {
