@@ -305,6 +305,7 @@ lib/flash/nand/interleave_jobs.c|s/        job->linger_ns = 0;/        job->ling
 lib/flash/disturbance/faults.c|s/faults->is_protected)/false)/|test_flash_today|
 lib/flash/nand/array_make.c|s/i >= drive->program_pages_count/true/|test_flash_layout|
 probes/read_buffer/cells.c|s/(uint64_t at = touch_first_bytes;/(uint64_t at = UINT64_MAX;/|test_probes_reads|
+lib/flash/nand/layout.c|s/waiting == 0 && (page + 1) % unit_pages == 0/waiting == 0/|test_flash_layout|
 lib/flash/nand/layout.c|s/radices\[SECTION\] = .*/radices[SECTION] = 1;/|test_flash_layout|
 lib/flash/nand/layout.c|s/values\[PLANE\] \* radices\[SECTION\] + values\[SECTION\]/values[PLANE]/|test_flash_layout|
 lib/flash/ftl/mapping_slc.c|s/map->filled > blocks_now(map))/false)/|test_flash_slc|

@@ -40,8 +40,9 @@ struct layout {
     uint32_t banks_count;   /* that a block stripes over */
     uint16_t *orders; /* of them, one behind the other; NULL: all rows alike */
     struct layout_place *places; /* of each page of a row */
-    uint32_t *whole_from; /* by page: the first at or behind it before which no
-                             bank's program lacks pages; row.by + 1 of them */
+    uint32_t *whole_from; /* by page: the first at or behind it with which a
+                             mapping unit begins, and before which no bank's
+                             program lacks pages; row.by + 1 of them */
 };
 
 /* For blocks whose programs write `program_pages` of each plane. 0 or -ENOMEM.
