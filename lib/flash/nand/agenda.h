@@ -20,7 +20,8 @@ enum agenda_lane {
     LANE_LINK,      /* what the host's link brings */
     LANE_BUS,       /* the first of those for what a bus brings */
     LANE_READY = 4, /* the first of those for pages that are sensed */
-    LANE_OTHER = 6, /* the first of those for all other events */
+    LANE_OWN = 6,   /* what a request may have waited for is over */
+    LANE_OTHER,
     AGENDA_LANES = 8
 };
 
@@ -134,10 +135,8 @@ static inline void agenda_put(struct agenda *agenda, unsigned lane, uint64_t ns,
     const uint32_t slot = agenda->free;
 
     assert(slot < agenda->most_count);
-    if (lane == LANE_OTHER)
-        lane = agenda_find_lane(agenda, LANE_OTHER, AGENDA_LANES, ns);
-    else if (lane == LANE_READY)
-        lane = agenda_find_lane(agenda, LANE_READY, LANE_OTHER, ns);
+    if (lane == LANE_READY)
+        lane = agenda_find_lane(agenda, LANE_READY, LANE_OWN, ns);
     else if (lane == LANE_BUS)
         lane = agenda_find_lane(agenda, LANE_BUS, LANE_READY, ns);
     struct event *event = &agenda->events[slot];

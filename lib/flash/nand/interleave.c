@@ -82,7 +82,8 @@ static uint64_t sooner(const struct interleave *il, unsigned lane,
 /* When a request may be complete at the soonest. A step that may begin has all
  * its work before it; a page that is sensed, the bus; one that is through it,
  * the controller and the link, unless a flush waits for it. Where no step is a
- * request's own, all have to be programmed before something has room. */
+ * request's own, all have to be programmed before something has room. For the
+ * end of what cleaning does no request waits: it lets another step begin. */
 static uint64_t soonest_ns(const struct interleave *il)
 {
     const bool own = il->own_steps_count > 0;
@@ -95,9 +96,9 @@ static uint64_t soonest_ns(const struct interleave *il)
         link_ns = il->least_link_ns;
     if (own || il->flush != NONE)
         bus_ns = il->least_bus_ns;
-    for (unsigned lane = LANE_OTHER; lane < AGENDA_LANES; lane++)
-        ns = sooner(il, lane, 0, ns);
-    for (unsigned lane = LANE_READY; lane < LANE_OTHER; lane++)
+    ns = sooner(il, LANE_OWN, 0, ns);
+    ns = sooner(il, LANE_OTHER, link_ns, ns);
+    for (unsigned lane = LANE_READY; lane < LANE_OWN; lane++)
         ns = sooner(il, lane, bus_ns + link_ns, ns);
     for (unsigned lane = LANE_BUS; lane < LANE_READY; lane++)
         ns = sooner(il, lane, link_ns, ns);
@@ -489,7 +490,9 @@ static int allocate(struct interleave *il)
     il->gate = il->reading = NO_READS;
     il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
-    il->least_bus_ns = il->least_work_ns = UINT32_MAX;
+    il->least_bus_ns = UINT32_MAX;
+    /* The rest of a program that is suspended may be nothing. */
+    il->least_work_ns = il->suspends_programs ? il->resume_ns : UINT32_MAX;
     il->least_link_bytes = il->least_controller_ns = UINT32_MAX;
     memset(il->room.draining, 0xff, sizeof(il->room.draining));
     return 0;

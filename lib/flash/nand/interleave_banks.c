@@ -152,13 +152,14 @@ static inline void ready_at(struct interleave *il, uint64_t ns, uint32_t at)
 static void lasts(struct interleave *il, uint32_t at, uint64_t ns)
 {
     struct bank *bank = &il->banks[at];
+    const struct step *step = head_of(bank);
+    const struct job *job = &il->jobs[step->job];
 
     bank->over_ns = il->now_ns + ns;
     if (!bank->over_pending)
-        expect(il, LANE_OTHER, bank->over_ns,
-               head_of(bank)->kind == STEP_PROGRAM ? EVENT_PROGRAMMED
-                                                   : EVENT_OVER,
-               at);
+        expect(il, job->chore && !job->drains ? LANE_OTHER : LANE_OWN,
+               bank->over_ns,
+               step->kind == STEP_PROGRAM ? EVENT_PROGRAMMED : EVENT_OVER, at);
     bank->over_pending = true;
 }
 
