@@ -82,27 +82,28 @@ static uint64_t sooner(const struct interleave *il, unsigned lane,
 /* When a request may be complete at the soonest. A step that may begin has all
  * its work before it; a page that is sensed, the bus; one that is through it,
  * the controller and the link, unless a flush waits for it. Where no step is a
- * request's own, all have to be programmed before something has room. For the
- * end of what cleaning does no request waits: it lets another step begin. */
+ * request's own, a program has to make room; the end of one of cleaning's only
+ * lets other steps begin. */
 static uint64_t soonest_ns(const struct interleave *il)
 {
-    const bool own = il->own_steps_count > 0;
-    uint64_t link_ns = il->least_work_ns, bus_ns = 0;
+    const bool own = il->own_steps_count > 0 || il->flush != NONE;
+    const uint64_t bus_ns = own ? il->least_bus_ns : 0;
+    uint64_t link_ns = own ? il->least_link_ns : il->least_program_ns;
     uint64_t ns = il->agenda.first_ns[LANE_LINK];
 
+    if (il->least_work_ns < link_ns && own)
+        link_ns = il->least_work_ns;
+    if (il->suspended_count > 0 && il->resume_ns < link_ns)
+        link_ns = il->resume_ns; /* and then the rest of a program */
     if (il->flush != NONE)
         link_ns = 0;
-    else if (own && il->least_link_ns < link_ns)
-        link_ns = il->least_link_ns;
-    if (own || il->flush != NONE)
-        bus_ns = il->least_bus_ns;
     ns = sooner(il, LANE_OWN, 0, ns);
     ns = sooner(il, LANE_OTHER, link_ns, ns);
     for (unsigned lane = LANE_READY; lane < LANE_OWN; lane++)
         ns = sooner(il, lane, bus_ns + link_ns, ns);
     for (unsigned lane = LANE_BUS; lane < LANE_READY; lane++)
         ns = sooner(il, lane, link_ns, ns);
-    return sooner(il, LANE_LAST, il->least_work_ns, ns);
+    return sooner(il, LANE_LAST, own ? il->least_work_ns : link_ns, ns);
 }
 
 uint64_t interleave_ask_ns(const struct interleave *il)
@@ -356,6 +357,8 @@ static inline void ask(struct interleave *il,
     step->bus_ns = asked->bus_ns;
     if (asked->work_ns < il->least_work_ns)
         il->least_work_ns = asked->work_ns;
+    if (kind == STEP_PROGRAM && asked->work_ns < il->least_program_ns)
+        il->least_program_ns = asked->work_ns;
     if (kind <= STEP_PROGRAM && asked->bus_ns < il->least_bus_ns)
         il->least_bus_ns = asked->bus_ns;
     step->controller_ns = (uint32_t)asked->controller_ns;
@@ -490,10 +493,8 @@ static int allocate(struct interleave *il)
     il->gate = il->reading = NO_READS;
     il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
-    il->least_bus_ns = UINT32_MAX;
-    /* The rest of a program that is suspended may be nothing. */
-    il->least_work_ns = il->suspends_programs ? il->resume_ns : UINT32_MAX;
-    il->least_link_bytes = il->least_controller_ns = UINT32_MAX;
+    il->least_bus_ns = il->least_work_ns = il->least_program_ns = UINT32_MAX;
+    il->least_link_ns = il->least_link_bytes = il->least_controller_ns = UINT32_MAX;
     memset(il->room.draining, 0xff, sizeof(il->room.draining));
     return 0;
 }

@@ -208,6 +208,7 @@ static void interrupt(struct interleave *il, uint32_t at)
     if (ns == UINT64_MAX || bank->over_ns <= il->now_ns + ns)
         return; /* the read waits for the rest */
     bank->suspended = true;
+    il->suspended_count++;
     bank->suspended_queue = bank->queue;
     bank->suspended_began_ns = bank->began_ns;
     bank->suspended_aside_ns = bank->aside_ns;
@@ -230,6 +231,7 @@ static void resume(struct interleave *il, uint32_t at)
     const uint64_t aside_ns = il->now_ns - bank->suspended_ns;
 
     bank->suspended = false;
+    il->suspended_count--;
     bank->queue = bank->suspended_queue;
     bank->began_ns = bank->suspended_began_ns;
     bank->aside_ns = bank->suspended_aside_ns + aside_ns;

@@ -238,7 +238,8 @@ struct interleave {
     size_t reserved_count; /* submitted and not yet returned */
     /* No step takes less of the bus, or of a bank. Requests have so many that
      * are not done. */
-    uint64_t least_bus_ns, least_work_ns, own_steps_count;
+    uint64_t least_bus_ns, least_work_ns, least_program_ns, own_steps_count;
+    uint32_t suspended_count; /* banks that are */
     uint64_t least_link_ns, least_link_bytes, least_controller_ns;
     uint64_t now_ns, now_order; /* of what happens */
     int error;
