@@ -296,7 +296,7 @@ lib/flash/controller/serve.c|s/return flash->command_free_ns + \(.*\);/return fl
 lib/flash/controller/serve.c|s/has_work = flash->wrote;/has_work = true;/|test_flash_today|
 lib/flash/nand/interleave_banks.c|s/later(il->now_ns, \*controller_ns) + done->controller_ns/il->now_ns/|test_flash_queues|
 lib/flash/nand/interleave_banks.c|s/kind != STEP_READ \&\& !il->cache_program/kind != STEP_READ/|test_flash_queues|
-lib/flash/nand/interleave.c|s/LANE_LAST, il->least_work_ns, ns/LANE_LAST, 9 * il->least_work_ns, ns/|test_flash_queues|
+lib/flash/nand/interleave.c|s/own ? il->least_work_ns : link_ns/9 * il->least_work_ns/|test_flash_queues|
 lib/flash/nand/interleave_jobs.c|s/(job->flushes \&\& at != il->oldest)/false/|test_flash_buffered|
 lib/flash/nand/interleave_jobs.c|s/^    return at != NONE;/    return false;/|test_flash_buffered|
 lib/flash/nand/agenda.h|s/ns >= agenda->last_ns\[lane\]/true/|test_flash_queues|

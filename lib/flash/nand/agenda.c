@@ -72,6 +72,5 @@ void agenda_put_foreseen(struct agenda *agenda, struct event event)
     agenda->free = agenda->events[slot].next;
     agenda->events[slot] = event;
     agenda_put_between(
-        agenda, agenda_find_lane(agenda, LANE_READY, LANE_OWN, event.ns),
-        slot);
+        agenda, agenda_find_lane(agenda, LANE_READY, LANE_OWN, event.ns), slot);
 }

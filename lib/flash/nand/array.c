@@ -99,21 +99,19 @@ static uint64_t sense_plane(const struct array *array, const struct spot *spot,
                             uint64_t begin_ns, uint64_t *start_ns)
 {
     const struct array_bank *at = &array->banks[spot->bank];
-    const struct layout *layout = layout_of(array, spot->block);
-    const struct layout_place *place = layout_place(layout, spot->page);
-    uint32_t row = quotient(spot->page, layout->row);
+    const struct layout_place *place = spot->place;
     uint32_t plane = 1u << place->plane;
     struct array_sense *sense = at->sense;
 
     if (sense->planes && !(sense->planes & plane) &&
-        sense->block == spot->block && sense->row == row &&
+        sense->block == spot->block && sense->row == spot->row &&
         sense->stage == place->stage && begin_ns <= sense->begin_ns) {
         sense->planes |= plane;
         *start_ns = at->free_ns;
         return sense->end_ns;
     }
     sense->block = spot->block;
-    sense->row = row;
+    sense->row = spot->row;
     sense->stage = place->stage;
     sense->planes = plane;
     sense->begin_ns = *start_ns;
@@ -151,35 +149,29 @@ void array_end_chore(struct array *array)
 void array_occupy(struct array *array, uint32_t bank, uint64_t ns,
                   uint64_t begin_ns)
 {
-    const struct interleave_step step = {.kind = STEP_BUSY,
-                                         .bank = bank,
-                                         .block = UINT32_MAX,
-                                         .work_ns = lasting(array, ns),
-                                         .begin_ns = begin_ns};
+    const struct step step = {.kind = STEP_BUSY,
+                              .block = UINT32_MAX,
+                              .work_ns = lasting(array, ns),
+                              .begin_ns = begin_ns};
 
-    interleave_ask(array->interleave, &step);
+    interleave_ask(array->interleave, bank, &step);
 }
 
 /* A page is to be sensed, and to come over the bus. */
 static inline uint64_t queue_read(struct array *array, const struct spot *spot,
-                                  struct interleave_step *step)
+                                  struct step *step)
 {
-    const struct layout *layout = layout_of(array, spot->block);
-
     array->statistics->pages_read_count++;
     array->banks[spot->bank].did.pages_read_count++;
     step->work_ns = lasting(array, sense_ns(array, spot, step->begin_ns));
-    if (layout) {
-        const uint32_t row = quotient(spot->page, layout->row);
-        const struct layout_place *place =
-            &layout->places[spot->page - row * layout->row.by];
+    if (spot->place) {
         step->sense =
-            ((uint64_t)spot->block * array->stripe_pages_count + row) *
-                layout->program_pages +
-            place->stage;
-        step->plane = 1u << place->plane;
+            ((uint64_t)spot->block * array->stripe_pages_count + spot->row) *
+                layout_of(array, spot->block)->program_pages +
+            spot->place->stage;
+        step->plane = 1u << spot->place->plane;
     }
-    interleave_ask(array->interleave, step);
+    interleave_ask(array->interleave, spot->bank, step);
     return step->begin_ns;
 }
 
@@ -216,9 +208,10 @@ uint64_t array_fetch(struct array *array, const struct spot *spot,
                      uint64_t copy_ns, uint64_t begin_ns)
 {
     if (array->interleave) {
-        struct interleave_step step = step_of(spot, STEP_READ, begin_ns);
-        step.bus_ns = lasting(array, array->bus_ns);
-        step.controller_ns = lasting(array, copy_ns);
+        struct step step = {.kind = STEP_READ,
+                            .begin_ns = begin_ns,
+                            .bus_ns = lasting(array, array->bus_ns),
+                            .controller_ns = (uint32_t)lasting(array, copy_ns)};
         return queue_read(array, spot, &step);
     }
     uint64_t out = fetch(array, spot, array->bus_ns, begin_ns);
@@ -237,12 +230,16 @@ static inline uint64_t store(struct array *array, const struct spot *spot,
         without_zeros(array, array->bus_ns * pages_count, zero_parts);
 
     if (array->interleave) {
-        struct interleave_step step = step_of(spot, STEP_PROGRAM, begin_ns);
-        step.bytes = pages_count * array->page_bytes;
-        step.bus_ns = lasting(array, bus_ns);
-        step.work_ns = lasting(array, program_part_ns(array, spot, zero_parts));
+        const struct step step = {
+            .kind = STEP_PROGRAM,
+            .block = spot->block,
+            .bytes = pages_count * (uint32_t)array->page_bytes,
+            .begin_ns = begin_ns,
+            .bus_ns = lasting(array, bus_ns),
+            .work_ns =
+                lasting(array, program_part_ns(array, spot, zero_parts))};
         array->banks[spot->bank].did.pages_programmed_count += pages_count;
-        interleave_ask(array->interleave, &step);
+        interleave_ask(array->interleave, spot->bank, &step);
         return begin_ns;
     }
     uint64_t work_ns = program_part_ns(array, spot, zero_parts);
@@ -272,15 +269,14 @@ static inline uint64_t store(struct array *array, const struct spot *spot,
 static inline uint64_t put(struct array *array, const struct spot *spot,
                            uint32_t zero_parts, uint64_t begin_ns)
 {
-    if (!array->layout)
+    if (!spot->place)
         return store(array, spot, 1, zero_parts, begin_ns);
-    const struct layout_place *place =
-        layout_place(layout_of(array, spot->block), spot->page);
     struct array_bank *at = &array->banks[spot->bank];
     uint32_t pages = programmed_by(array, spot);
 
-    at->gathered_ns =
-        place->before_count == 0 ? begin_ns : later(at->gathered_ns, begin_ns);
+    at->gathered_ns = spot->place->before_count == 0
+                          ? begin_ns
+                          : later(at->gathered_ns, begin_ns);
     if (pages == 0)
         return begin_ns;
     return store(array, spot, pages, zero_parts, at->gathered_ns);
@@ -295,11 +291,9 @@ uint64_t array_put(struct array *array, const struct spot *spot,
 /* Is the page still in the controller's memory? */
 static bool is_gathered(const struct array *array, const struct spot *spot)
 {
-    const struct layout *layout = layout_of(array, spot->block);
-    uint32_t in_row = remainder_of(spot->page, layout->row);
-
-    return spot->page - in_row + layout->places[in_row].last >=
-           array->blocks[spot->block].next_page;
+    return spot->place && spot->row * layout_of(array, spot->block)->row.by +
+                                  spot->place->last >=
+                              array->blocks[spot->block].next_page;
 }
 
 /* The share of a step that moves `bytes` of a page. */
@@ -313,19 +307,21 @@ static inline uint64_t read_page(struct array *array, uint32_t block,
                                  uint64_t begin_ns)
 {
     const struct spot spot = spot_of(array, block, page);
-    bool gathered = array->layout && is_gathered(array, &spot);
+    bool gathered = is_gathered(array, &spot);
     uint64_t host_bytes = bytes;
 
     if (!array->partial_read)
         bytes = array->page_bytes;
     if (array->interleave && !gathered) {
-        struct interleave_step step = step_of(&spot, STEP_READ, begin_ns);
-        step.bus_ns = lasting(array, share(array, array->bus_ns, bytes));
-        step.to_host = to_host;
+        struct step step = {
+            .kind = STEP_READ,
+            .begin_ns = begin_ns,
+            .bus_ns = lasting(array, share(array, array->bus_ns, bytes)),
+            .to_host = to_host};
         if (to_host) { /* who reads for himself pays with the bus */
-            step.controller_ns =
-                lasting(array, share(array, array->controller_read_ns, bytes));
-            step.bytes = host_bytes;
+            step.controller_ns = (uint32_t)lasting(
+                array, share(array, array->controller_read_ns, bytes));
+            step.bytes = (uint32_t)host_bytes;
         }
         return queue_read(array, &spot, &step);
     }
@@ -513,14 +509,12 @@ uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
         array_note_erase(array, block);
         for (uint32_t i = 0; i < array->stripe_banks_count; i++)
             array->banks[first + i].did.blocks_erased_count++;
-        interleave_ask_erase(array->interleave,
-                             &(struct interleave_step){
-                                 .kind = STEP_ERASE,
-                                 .bank = first,
-                                 .block = block,
-                                 .work_ns = lasting(array, array->erase_ns),
-                                 .begin_ns = begin_ns},
-                             array->stripe_banks_count);
+        interleave_ask_erase(
+            array->interleave, first, array->stripe_banks_count,
+            &(struct step){.kind = STEP_ERASE,
+                           .block = block,
+                           .work_ns = lasting(array, array->erase_ns),
+                           .begin_ns = begin_ns});
         return begin_ns;
     }
     for (uint32_t i = 0; i < array->stripe_banks_count; i++) {

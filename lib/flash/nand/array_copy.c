@@ -45,9 +45,11 @@ static uint64_t occupy(struct array *array, const struct spot *to,
     at->did.pages_read_count++;
     at->did.pages_programmed_count += pages_count;
     if (array->interleave) {
-        struct interleave_step step = step_of(to, STEP_BUSY, begin_ns);
-        step.work_ns = work_ns;
-        interleave_ask(array->interleave, &step);
+        const struct step step = {.kind = STEP_BUSY,
+                                  .block = to->block,
+                                  .begin_ns = begin_ns,
+                                  .work_ns = work_ns};
+        interleave_ask(array->interleave, to->bank, &step);
         return begin_ns;
     }
     at->free_ns += work_ns;
@@ -89,15 +91,10 @@ static uint64_t gather_inside(struct array *array, const struct spot *to,
 }
 
 /* Can the page be copied without leaving its bank, and its plane? */
-static bool stays_inside(const struct array *array, const struct spot *from,
-                         const struct spot *to)
+static bool stays_inside(const struct spot *from, const struct spot *to)
 {
-    if (from->bank != to->bank)
-        return false;
-    if (!array->layout)
-        return true;
-    return layout_place(layout_of(array, from->block), from->page)->plane ==
-           layout_place(layout_of(array, to->block), to->page)->plane;
+    return from->bank == to->bank &&
+           (!from->place || from->place->plane == to->place->plane);
 }
 
 uint64_t array_burden(struct array *array, uint32_t block, uint32_t pages_count,
@@ -233,7 +230,7 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
         note_begun(array, to_block, begin_ns);
         array_note_program(array, to_block, move->to_page);
         array->statistics->pages_copied_count++;
-        if (!inside || !stays_inside(array, &from, &to))
+        if (!inside || !stays_inside(&from, &to))
             stored = copy_outside(array, &from, &to, zero_parts, begin_ns);
         else if (gathers)
             stored = gather_inside(array, &to, sense_ns(array, &from, begin_ns),

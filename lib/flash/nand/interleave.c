@@ -224,7 +224,7 @@ static int grow(struct interleave *il, struct queue *queue)
 /* Room for a step at the end of the queue, in the books of the open job; NULL:
  * no memory. */
 static inline struct step *take_in(struct interleave *il, struct queue *queue,
-                                   unsigned kind)
+                                   const struct step *asked)
 {
     struct job *job = &il->jobs[il->open];
 
@@ -237,11 +237,11 @@ static inline struct step *take_in(struct interleave *il, struct queue *queue,
     struct step *step = step_at(queue, queue->tail++);
     /* The queue's next is soon wanted. */
     __builtin_prefetch(step_at(queue, queue->tail), 1);
-    step->kind = (uint8_t)kind;
+    *step = *asked;
     step->job = il->open;
     job->steps_left_count++;
     il->own_steps_count += !job->chore;
-    job->erases_left_count += kind == STEP_ERASE;
+    job->erases_left_count += step->kind == STEP_ERASE;
     return step;
 }
 
@@ -281,14 +281,12 @@ static inline void use(struct interleave *il, uint32_t gate)
 }
 
 /* What a step that writes waits for, and what waits for it. */
-static inline void set_gates(struct interleave *il, struct step *step,
-                             uint32_t block_number)
+static inline void set_gates(struct interleave *il, struct step *step)
 {
-    step->block = block_number;
     step->waits_for = step->erased = step->arrives = step->opens = NONE;
-    if (block_number == NONE)
+    if (step->block == NONE)
         return;
-    struct block_gates *block = &il->blocks[block_number];
+    struct block_gates *block = &il->blocks[step->block];
     if (step->kind == STEP_ERASE) {
         step->waits_for = block->written;
         step->opens = block->erased;
@@ -324,8 +322,7 @@ static inline void note_read(struct interleave *il, struct queue *queue,
 }
 
 /* What comes behind the bus of a request's read takes no less. */
-static inline void note_link(struct interleave *il,
-                             const struct interleave_step *asked)
+static inline void note_link(struct interleave *il, const struct step *asked)
 {
     const uint64_t bytes = asked->to_host ? asked->bytes : 0;
     const uint64_t controller_ns = asked->to_host ? asked->controller_ns : 0;
@@ -342,31 +339,23 @@ static inline void note_link(struct interleave *il,
                                                       il->link_bytes_per_second;
 }
 
-static inline void ask(struct interleave *il,
-                       const struct interleave_step *asked)
+void interleave_ask(struct interleave *il, uint32_t at,
+                    const struct step *asked)
 {
-    const enum step_kind kind = asked->kind;
-    struct bank *bank = &il->banks[asked->bank];
+    const unsigned kind = asked->kind;
+    struct bank *bank = &il->banks[at];
     struct queue *queue = &bank->queues[queue_of(il, kind)];
-    struct step *step = take_in(il, queue, kind);
+    struct step *step = take_in(il, queue, asked);
 
     if (!step)
         return;
-    step->begin_ns = asked->begin_ns;
-    step->work_ns = asked->work_ns;
-    step->bus_ns = asked->bus_ns;
     if (asked->work_ns < il->least_work_ns)
         il->least_work_ns = asked->work_ns;
     if (kind == STEP_PROGRAM && asked->work_ns < il->least_program_ns)
         il->least_program_ns = asked->work_ns;
     if (kind <= STEP_PROGRAM && asked->bus_ns < il->least_bus_ns)
         il->least_bus_ns = asked->bus_ns;
-    step->controller_ns = (uint32_t)asked->controller_ns;
     if (kind == STEP_READ) {
-        step->bytes = (uint32_t)asked->bytes;
-        step->sense = asked->sense;
-        step->plane = asked->plane;
-        step->to_host = asked->to_host;
         /* Where it lies may have to be read. */
         step->waits_for = gate_of(il, &il->gate);
         step->opens = NONE;
@@ -375,38 +364,32 @@ static inline void ask(struct interleave *il,
         if (!il->jobs[il->open].chore)
             note_link(il, asked);
     } else {
-        set_gates(il, step, asked->block);
+        set_gates(il, step);
     }
     use(il, step->waits_for);
     if (kind == STEP_PROGRAM)
         il->jobs[il->open].programmed_bytes += asked->bytes;
     il->chore_work_ns += asked->bus_ns + asked->work_ns;
     if (queue->tail - queue->head == 1)
-        gate_watch(il, asked->bank, step);
+        gate_watch(il, at, step);
     /* The bank looks at all that may begin at one time. */
     const uint64_t look_ns = later(asked->begin_ns, il->now_ns);
     if (bank->look_ns != look_ns) {
         il->begins_count++;
-        expect(il, LANE_LAST, look_ns, EVENT_BEGIN, asked->bank);
+        expect(il, LANE_LAST, look_ns, EVENT_BEGIN, at);
     }
     bank->look_ns = look_ns;
 }
 
-void interleave_ask(struct interleave *il, const struct interleave_step *asked)
-{
-    ask(il, asked);
-}
-
-void interleave_ask_erase(struct interleave *il,
-                          const struct interleave_step *step, uint32_t count)
+void interleave_ask_erase(struct interleave *il, uint32_t bank, uint32_t count,
+                          const struct step *step)
 {
     struct block_gates *block = &il->blocks[step->block];
-    struct interleave_step one = *step;
 
     gate_leave(il, block->erased);
     block->erased = gate_new(il);
-    for (uint32_t i = 0; i < count; i++, one.bank++)
-        ask(il, &one);
+    for (uint32_t i = 0; i < count; i++)
+        interleave_ask(il, bank + i, step);
     gate_leave(il, block->written);
     block->written = NONE;
 }
@@ -494,7 +477,8 @@ static int allocate(struct interleave *il)
     il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
     il->least_bus_ns = il->least_work_ns = il->least_program_ns = UINT32_MAX;
-    il->least_link_ns = il->least_link_bytes = il->least_controller_ns = UINT32_MAX;
+    il->least_link_ns = il->least_link_bytes = il->least_controller_ns =
+        UINT32_MAX;
     memset(il->room.draining, 0xff, sizeof(il->room.draining));
     return 0;
 }

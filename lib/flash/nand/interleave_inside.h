@@ -21,31 +21,6 @@
 #define NONE UINT32_MAX
 #define MANY (UINT32_MAX - 1)
 
-/* Of a cache line: there may be many. */
-struct step {
-    uint64_t begin_ns; /* not before */
-    uint64_t work_ns;  /* sense, program, or busy */
-    uint64_t bus_ns;
-    union {
-        uint64_t sense; /* reads of one number are sensed together */
-        struct {
-            uint32_t block;   /* it is written; NONE */
-            uint32_t arrives; /* a gate that must be open */
-        };
-    };
-    uint32_t controller_ns, bytes; /* a page is less than a GiB */
-    uint32_t job;                  /* whose it is */
-    uint32_t waits_for;            /* a gate that must be open */
-    uint32_t opens;                /* the gate that it counts for */
-    union {
-        uint32_t plane;  /* of a read: a bit; 0: it is sensed alone */
-        uint32_t erased; /* of others: a gate that must be open */
-    };
-    uint8_t kind;
-    bool to_host;
-};
-static_assert(sizeof(struct step) == 64, "a cache line");
-
 /* Steps wait for others that were asked for before them: gates open when those
  * are done. */
 struct gate {
