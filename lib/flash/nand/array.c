@@ -205,13 +205,14 @@ static inline uint64_t fetch(struct array *array, const struct spot *spot,
 }
 
 uint64_t array_fetch(struct array *array, const struct spot *spot,
-                     uint64_t copy_ns, uint64_t begin_ns)
+                     uint64_t copy_ns, bool awaited, uint64_t begin_ns)
 {
     if (array->interleave) {
         struct step step = {.kind = STEP_READ,
                             .begin_ns = begin_ns,
                             .bus_ns = lasting(array, array->bus_ns),
-                            .controller_ns = (uint32_t)lasting(array, copy_ns)};
+                            .controller_ns = (uint32_t)lasting(array, copy_ns),
+                            .awaited = awaited};
         return queue_read(array, spot, &step);
     }
     uint64_t out = fetch(array, spot, array->bus_ns, begin_ns);
@@ -317,7 +318,8 @@ static inline uint64_t read_page(struct array *array, uint32_t block,
             .kind = STEP_READ,
             .begin_ns = begin_ns,
             .bus_ns = lasting(array, share(array, array->bus_ns, bytes)),
-            .to_host = to_host};
+            .to_host = to_host,
+            .awaited = !to_host};
         if (to_host) { /* who reads for himself pays with the bus */
             step.controller_ns = (uint32_t)lasting(
                 array, share(array, array->controller_read_ns, bytes));

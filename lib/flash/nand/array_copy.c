@@ -192,14 +192,15 @@ static uint64_t copy_outside(struct array *array, const struct spot *from,
     uint64_t copy_ns = array->controller_copy_ns;
     if (copy_ns)
         copy_ns = without_zeros(array, copy_ns, zero_parts);
-    uint64_t out = array_fetch(array, from, copy_ns, begin_ns);
-
-    if (!array->interleave)
-        return array_put(array, to, zero_parts, out);
-    array_then(array); /* the program waits for the read */
-    array_put(array, to, zero_parts, out);
-    array_then(array);
-    return begin_ns;
+    /* Where banks have queues the program waits for the last of its reads. */
+    const bool programs = programmed_by(array, to) > 0;
+    const uint64_t out = array_fetch(array, from, copy_ns, programs, begin_ns);
+    if (programs)
+        array_then(array);
+    const uint64_t done = array_put(array, to, zero_parts, out);
+    if (programs)
+        array_then(array);
+    return array->interleave ? begin_ns : done;
 }
 
 uint64_t array_copy(struct array *array, const struct array_move moves[],

@@ -123,10 +123,10 @@ static inline uint32_t programmed_by(const struct array *array,
 }
 
 /* Sense and bring to the controller's side of the bus; what the controller does
- * to a page that is copied. Where banks have queues a duration is as it lasts in
+ * to a page that is copied. Does something wait for it? Where banks have queues a duration is as it lasts in
  * the noise of the moment. */
 uint64_t array_fetch(struct array *array, const struct spot *spot,
-                     uint64_t copy_ns, uint64_t begin_ns);
+                     uint64_t copy_ns, bool awaited, uint64_t begin_ns);
 
 /* Programs a page, or keeps it in the controller's memory for the rest of its
  * program. */

@@ -359,7 +359,7 @@ void interleave_ask(struct interleave *il, uint32_t at,
         /* Where it lies may have to be read. */
         step->waits_for = gate_of(il, &il->gate);
         step->opens = NONE;
-        if (!asked->to_host)
+        if (asked->awaited)
             note_read(il, queue, step);
         if (!il->jobs[il->open].chore)
             note_link(il, asked);

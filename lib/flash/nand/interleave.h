@@ -140,7 +140,7 @@ struct step {
     uint32_t controller_ns; /* a page is less than a GiB, */
     uint32_t bytes;         /* that cross the host's link; are programmed */
     uint8_t kind;
-    bool to_host;
+    bool to_host, awaited; /* of a read; what is asked for may wait for it */
 
     uint32_t job;       /* whose it is */
     uint32_t waits_for; /* a gate that must be open */
