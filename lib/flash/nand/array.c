@@ -121,31 +121,6 @@ static uint64_t sense_plane(const struct array *array, const struct spot *spot,
 
 /* ---- steps of banks that have queues ------------------------------------ */
 
-void array_then(struct array *array)
-{
-    if (array->interleave)
-        interleave_then(array->interleave);
-}
-
-void array_replace(struct array *array, uint32_t block, uint32_t other)
-{
-    if (array->interleave && block != other)
-        interleave_replace(array->interleave, block, other);
-}
-
-void array_begin_chore(struct array *array)
-{
-    if (array->interleave)
-        interleave_begin_chore(array->interleave);
-}
-
-void array_end_chore(struct array *array)
-{
-    if (array->interleave)
-        array->chore_ns =
-            interleave_end_chore(array->interleave) / array->stripe_banks_count;
-}
-
 void array_occupy(struct array *array, uint32_t bank, uint64_t ns,
                   uint64_t begin_ns)
 {

@@ -245,8 +245,12 @@ static inline struct step *take_in(struct interleave *il, struct queue *queue,
     return step;
 }
 
-void interleave_then(struct interleave *il)
+void array_then(struct array *array)
 {
+    struct interleave *il = array->interleave;
+
+    if (!il)
+        return;
     gate_leave(il, il->gate.gate);
     il->gate = il->reading;
     il->reading = NO_READS;
@@ -394,11 +398,12 @@ void interleave_ask_erase(struct interleave *il, uint32_t bank, uint32_t count,
     block->written = NONE;
 }
 
-void interleave_replace(struct interleave *il, uint32_t block, uint32_t other)
+void array_replace(struct array *array, uint32_t block, uint32_t other)
 {
-    const uint32_t gate = il->blocks[other].erased;
+    struct interleave *il = array->interleave;
+    const uint32_t gate = il ? il->blocks[other].erased : NONE;
 
-    if (gate == NONE)
+    if (gate == NONE || block == other)
         return;
     gate_leave(il, il->blocks[block].erased);
     il->blocks[block].erased = gate;
@@ -410,23 +415,26 @@ void interleave_explain(struct interleave *il, bool explains)
     il->explains = explains;
 }
 
-void interleave_begin_chore(struct interleave *il)
+void array_begin_chore(struct array *array)
 {
-    uint32_t at = job_enter(il);
+    struct interleave *il = array->interleave;
+    const uint32_t at = il ? job_enter(il) : NONE;
 
     if (at != NONE)
         il->chore = at;
 }
 
-uint64_t interleave_end_chore(struct interleave *il)
+void array_end_chore(struct array *array)
 {
-    uint64_t work_ns = il->chore_work_ns;
+    struct interleave *il = array->interleave;
 
+    if (!il)
+        return;
+    array->chore_ns = il->chore_work_ns / array->stripe_banks_count;
     if (il->lost_chores_count > 0)
         il->lost_chores_count--;
     else
         job_leave(il, il->chore);
-    return work_ns;
 }
 
 void interleave_linger(struct interleave *il, uint64_t ns)

@@ -154,21 +154,8 @@ void interleave_ask(struct interleave *interleave, uint32_t bank,
 void interleave_ask_erase(struct interleave *interleave, uint32_t bank,
                           uint32_t count, const struct step *step);
 
-/* What is written into a block from now on waits for the other's last erase. */
-void interleave_replace(struct interleave *interleave, uint32_t block,
-                        uint32_t other);
-
 /* The open job takes so much longer, once all that it waits for is done. */
 void interleave_linger(struct interleave *interleave, uint64_t ns);
-
-/* What is asked for from now on waits for the reads since the last call. */
-void interleave_then(struct interleave *interleave);
-
-/* What is asked for between the two is cleaning's, and nobody waits for it but
- * who needs its blocks. */
-void interleave_begin_chore(struct interleave *interleave);
-/* How much work it was, in all banks together. */
-uint64_t interleave_end_chore(struct interleave *interleave);
 
 /* A piece of the open job's write, which takes so much more room than there was
  * taken for it, comes over the link in `transfer_ns`, not before `begin_ns`.
