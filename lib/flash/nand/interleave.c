@@ -449,14 +449,10 @@ static int allocate(struct interleave *il)
     /* A bank has a transfer or a sense, a copy or a program, the end of what is
      * suspended, and waking up. */
     il->events_count = 4 * il->banks_count + il->jobs_count;
-    uint32_t banks = 0, whys = 0, jobs = 0, job_whys = 0;
-    il->banks =
-        interleave_more(NULL, &banks, il->banks_count, sizeof(*il->banks));
-    il->bank_whys =
-        interleave_more(NULL, &whys, il->banks_count, sizeof(*il->bank_whys));
-    il->jobs = interleave_more(NULL, &jobs, il->jobs_count, sizeof(*il->jobs));
-    il->job_whys =
-        interleave_more(NULL, &job_whys, il->jobs_count, sizeof(*il->job_whys));
+    il->banks = calloc(il->banks_count, sizeof(*il->banks));
+    il->bank_whys = calloc(il->banks_count, sizeof(*il->bank_whys));
+    il->jobs = calloc(il->jobs_count, sizeof(*il->jobs));
+    il->job_whys = calloc(il->jobs_count, sizeof(*il->job_whys));
     il->blocked = calloc(il->banks_count, sizeof(*il->blocked));
     il->channels = calloc(il->channels_count, sizeof(*il->channels));
     il->complete = calloc(il->jobs_count, sizeof(*il->complete));
@@ -464,18 +460,13 @@ static int allocate(struct interleave *il)
         !il->blocked || !il->channels || !il->complete ||
         agenda_create(&il->agenda, il->events_count))
         return -ENOMEM;
-    memset(il->banks, 0, il->banks_count * sizeof(*il->banks));
-    memset(il->bank_whys, 0, il->banks_count * sizeof(*il->bank_whys));
-    memset(il->jobs, 0, il->jobs_count * sizeof(*il->jobs));
-    memset(il->job_whys, 0, il->jobs_count * sizeof(*il->job_whys));
     const size_t bytes = array_all_blocks(il->array) * sizeof(*il->blocks);
     il->blocks = malloc(bytes);
     if (!il->blocks)
         return -ENOMEM;
     memset(il->blocks, 0xff, bytes);
-    for (uint32_t i = 0; i < il->banks_count; i++) {
+    for (uint32_t i = 0; i < il->banks_count; i++)
         il->banks[i].look_ns = UINT64_MAX;
-    }
     for (uint32_t i = 0; i < il->channels_count; i++)
         il->channels[i].first = NONE;
     for (uint32_t i = 0; i < il->jobs_count; i++)

@@ -237,8 +237,7 @@ static inline void expect(struct interleave *il, enum agenda_lane lane,
     agenda_put(&il->agenda, lane, later(ns, il->now_ns), kind, at);
 }
 
-/* Twice as much of what has `size` bytes each, in cache lines; NULL: no
- * memory. */
+/* Twice as much of what has `size` bytes each; NULL: no memory. */
 void *interleave_more(void *old, uint32_t *count, uint32_t least, size_t size);
 
 /* ---- gates (interleave_gates.c) ----------------------------------------- */
