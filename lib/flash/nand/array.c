@@ -99,20 +99,18 @@ static uint64_t sense_plane(const struct array *array, const struct spot *spot,
                             uint64_t begin_ns, uint64_t *start_ns)
 {
     const struct array_bank *at = &array->banks[spot->bank];
-    const struct layout_place *place = spot->place;
-    uint32_t plane = 1u << place->plane;
+    uint32_t plane = 1u << spot->place->plane;
     struct array_sense *sense = at->sense;
 
     if (sense->planes && !(sense->planes & plane) &&
-        sense->block == spot->block && sense->row == spot->row &&
-        sense->stage == place->stage && begin_ns <= sense->begin_ns) {
+        sense->block == spot->block && sense->position == spot->position &&
+        begin_ns <= sense->begin_ns) {
         sense->planes |= plane;
         *start_ns = at->free_ns;
         return sense->end_ns;
     }
     sense->block = spot->block;
-    sense->row = spot->row;
-    sense->stage = place->stage;
+    sense->position = spot->position;
     sense->planes = plane;
     sense->begin_ns = *start_ns;
     sense->end_ns = *start_ns + lasting(array, sense_ns(array, spot, begin_ns));
@@ -140,10 +138,9 @@ static inline uint64_t queue_read(struct array *array, const struct spot *spot,
     array->banks[spot->bank].did.pages_read_count++;
     step->work_ns = lasting(array, sense_ns(array, spot, step->begin_ns));
     if (spot->place) {
-        step->sense =
-            ((uint64_t)spot->block * array->stripe_pages_count + spot->row) *
-                layout_of(array, spot->block)->program_pages +
-            spot->place->stage;
+        step->sense = (uint64_t)spot->block * array->stripe_pages_count *
+                          layout_of(array, spot->block)->program_pages +
+                      spot->position;
         step->plane = 1u << spot->place->plane;
     }
     interleave_ask(array->interleave, spot->bank, step);
@@ -197,6 +194,25 @@ uint64_t array_fetch(struct array *array, const struct spot *spot,
     return out;
 }
 
+/* Apart, so that a drive without queues need not save registers for it. */
+__attribute__((noinline)) static uint64_t
+queue_program(struct array *array, const struct spot *spot,
+              uint32_t pages_count, uint64_t bus_ns, uint64_t work_ns,
+              uint64_t begin_ns)
+{
+    const struct step step = {.kind = STEP_PROGRAM,
+                              .block = spot->block,
+                              .bytes =
+                                  pages_count * (uint32_t)array->page_bytes,
+                              .begin_ns = begin_ns,
+                              .bus_ns = lasting(array, bus_ns),
+                              .work_ns = lasting(array, work_ns)};
+
+    array->banks[spot->bank].did.pages_programmed_count += pages_count;
+    interleave_ask(array->interleave, spot->bank, &step);
+    return begin_ns;
+}
+
 /* One program, of `pages_count` pages that come over the bus. */
 static inline uint64_t store(struct array *array, const struct spot *spot,
                              uint32_t pages_count, uint32_t zero_parts,
@@ -204,21 +220,11 @@ static inline uint64_t store(struct array *array, const struct spot *spot,
 {
     uint64_t bus_ns =
         without_zeros(array, array->bus_ns * pages_count, zero_parts);
-
-    if (array->interleave) {
-        const struct step step = {
-            .kind = STEP_PROGRAM,
-            .block = spot->block,
-            .bytes = pages_count * (uint32_t)array->page_bytes,
-            .begin_ns = begin_ns,
-            .bus_ns = lasting(array, bus_ns),
-            .work_ns =
-                lasting(array, program_part_ns(array, spot, zero_parts))};
-        array->banks[spot->bank].did.pages_programmed_count += pages_count;
-        interleave_ask(array->interleave, spot->bank, &step);
-        return begin_ns;
-    }
     uint64_t work_ns = program_part_ns(array, spot, zero_parts);
+
+    if (array->interleave)
+        return queue_program(array, spot, pages_count, bus_ns, work_ns,
+                             begin_ns);
     uint64_t *channel = channel_of(array, spot->bank);
     uint64_t *cache =
         array->cache_program ? next_register(array, spot->bank) : NULL;
@@ -245,7 +251,7 @@ static inline uint64_t store(struct array *array, const struct spot *spot,
 static inline uint64_t put(struct array *array, const struct spot *spot,
                            uint32_t zero_parts, uint64_t begin_ns)
 {
-    if (!spot->place)
+    if (!array->layout)
         return store(array, spot, 1, zero_parts, begin_ns);
     struct array_bank *at = &array->banks[spot->bank];
     uint32_t pages = programmed_by(array, spot);
@@ -265,11 +271,14 @@ uint64_t array_put(struct array *array, const struct spot *spot,
 }
 
 /* Is the page still in the controller's memory? */
-static bool is_gathered(const struct array *array, const struct spot *spot)
+static bool is_gathered(const struct array *array, const struct spot *spot,
+                        uint32_t page)
 {
-    return spot->place && spot->row * layout_of(array, spot->block)->row.by +
-                                  spot->place->last >=
-                              array->blocks[spot->block].next_page;
+    if (!spot->place)
+        return false;
+    const struct layout_place *row = layout_of(array, spot->block)->places;
+    return page - (uint32_t)(spot->place - row) + spot->place->last >=
+           array->blocks[spot->block].next_page;
 }
 
 /* The share of a step that moves `bytes` of a page. */
@@ -283,7 +292,7 @@ static inline uint64_t read_page(struct array *array, uint32_t block,
                                  uint64_t begin_ns)
 {
     const struct spot spot = spot_of(array, block, page);
-    bool gathered = is_gathered(array, &spot);
+    bool gathered = is_gathered(array, &spot, page);
     uint64_t host_bytes = bytes;
 
     if (!array->partial_read)

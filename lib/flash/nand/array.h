@@ -37,7 +37,7 @@ struct array_block {
 /* What a bank with planes senses: pages of one number in several of them take
  * the time of one. */
 struct array_sense {
-    uint32_t block, row, stage;
+    uint32_t block, position;
     uint32_t planes; /* a bit each; 0: none yet */
     uint64_t begin_ns, end_ns;
 };

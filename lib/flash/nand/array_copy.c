@@ -178,7 +178,6 @@ static uint64_t copy_run(struct array *array, const struct array_move *first,
     array_note_program(array, to_block, first->to_page + count - 1);
     array->statistics->pages_programmed_count += count - 1;
     array->statistics->pages_read_count += count;
-    array->statistics->pages_copied_count += count;
     return done;
 }
 
@@ -193,12 +192,12 @@ static uint64_t copy_outside(struct array *array, const struct spot *from,
     if (copy_ns)
         copy_ns = without_zeros(array, copy_ns, zero_parts);
     /* Where banks have queues the program waits for the last of its reads. */
-    const bool programs = programmed_by(array, to) > 0;
-    const uint64_t out = array_fetch(array, from, copy_ns, programs, begin_ns);
-    if (programs)
+    const bool awaited = array->interleave && programmed_by(array, to) > 0;
+    const uint64_t out = array_fetch(array, from, copy_ns, awaited, begin_ns);
+    if (awaited)
         array_then(array);
     const uint64_t done = array_put(array, to, zero_parts, out);
-    if (programs)
+    if (awaited)
         array_then(array);
     return array->interleave ? begin_ns : done;
 }
@@ -230,7 +229,6 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
 
         note_begun(array, to_block, begin_ns);
         array_note_program(array, to_block, move->to_page);
-        array->statistics->pages_copied_count++;
         if (!inside || !stays_inside(&from, &to))
             stored = copy_outside(array, &from, &to, zero_parts, begin_ns);
         else if (gathers)
@@ -241,6 +239,7 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
                                  zero_parts, begin_ns);
         done = later(done, stored);
     }
+    array->statistics->pages_copied_count += count;
     array->programmed_ns = later(array->programmed_ns, done);
     return done;
 }

@@ -16,7 +16,6 @@ struct spot {
     uint32_t block;
     uint32_t column, bank; /* of the block's banks, of all */
     uint32_t position;     /* in its plane's block: which program time */
-    uint32_t row, in_row;
     const struct layout_place *place; /* NULL: banks alternate */
 };
 
@@ -41,12 +40,11 @@ static inline struct spot spot_of(const struct array *array, uint32_t block,
 
     if (array->layout) {
         const struct layout *layout = layout_of(array, block);
-        spot.row = quotient(page, layout->row);
-        spot.in_row = page - spot.row * layout->row.by;
-        spot.place = &layout->places[spot.in_row];
-        spot.column =
-            layout_bank(layout, (uint64_t)block << 32 | spot.row, spot.in_row);
-        spot.position = spot.row * layout->program_pages + spot.place->stage;
+        const uint32_t row = quotient(page, layout->row);
+        const uint32_t in_row = page - row * layout->row.by;
+        spot.place = &layout->places[in_row];
+        spot.column = layout_bank(layout, (uint64_t)block << 32 | row, in_row);
+        spot.position = row * layout->program_pages + spot.place->stage;
     } else {
         spot.position = quotient(page, array->stripe);
         spot.column = page - spot.position * array->stripe.by;
@@ -115,10 +113,11 @@ static inline uint64_t program_part_ns(const struct array *array,
 static inline uint32_t programmed_by(const struct array *array,
                                      const struct spot *spot)
 {
-    if (!spot->place)
+    if (!array->layout)
         return 1;
-    return spot->place->last == spot->in_row
-               ? layout_of(array, spot->block)->bank_pages
+    const struct layout *layout = layout_of(array, spot->block);
+    return spot->place == &layout->places[spot->place->last]
+               ? layout->bank_pages
                : 0;
 }
 
