@@ -404,51 +404,35 @@ uint64_t array_complete_row(struct array *array, uint32_t block, uint32_t *page,
     return done;
 }
 
-/* What a run of programs needs at every step, and what it adds up. */
-struct program_run {
-    uint64_t controller_ns, bus_ns;
-    uint64_t controller_free_ns, transferred_ns, done_ns;
-};
-
-static void program_next(struct array *array, struct program_run *run,
-                         uint32_t bank, uint64_t work_ns, uint64_t begin_ns)
-{
-    uint64_t *channel = channel_of(array, bank);
-    struct array_bank *at = &array->banks[bank];
-
-    run->controller_free_ns =
-        later(begin_ns, run->controller_free_ns) + run->controller_ns;
-    uint64_t in = later(later(run->controller_free_ns, *channel), at->free_ns) +
-                  run->bus_ns;
-    *channel = in;
-    at->free_ns = in + work_ns;
-    at->did.busy_ns += run->bus_ns + work_ns;
-    at->did.pages_programmed_count++;
-    run->transferred_ns = later(run->transferred_ns, in);
-    run->done_ns = later(run->done_ns, in + work_ns);
-}
-
 uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
                            uint32_t units_count, uint32_t unit_pages,
                            struct array_arrival *arrival)
 {
-    uint32_t stripe = array->stripe_banks_count;
-    uint32_t first = remainder_of(block, array->groups) * stripe;
+    const uint32_t stripe = array->stripe_banks_count;
+    const uint32_t first = remainder_of(block, array->groups) * stripe;
+    const uint64_t controller_ns = lasting(array, array->controller_write_ns);
+    const uint64_t bus_ns = lasting(array, array->bus_ns);
     uint32_t column = remainder_of(page, array->stripe);
     uint32_t position = quotient(page, array->stripe);
-    struct program_run run = {.controller_ns =
-                                  lasting(array, array->controller_write_ns),
-                              .bus_ns = lasting(array, array->bus_ns),
-                              .controller_free_ns = array->controller_free_ns,
-                              .transferred_ns = array->transferred_ns};
     uint64_t work_ns = lasting(array, array->program_ns[position]);
+    uint64_t controller_free_ns = array->controller_free_ns, done_ns = 0;
+    uint64_t transferred_ns = array->transferred_ns;
 
     for (uint32_t unit = 0; unit < units_count; unit++) {
         arrival->free_ns =
             later(arrival->begin_ns, arrival->free_ns) + arrival->step_ns;
         for (uint32_t i = 0; i < unit_pages; i++) {
-            program_next(array, &run, first + column, work_ns,
-                         arrival->free_ns);
+            struct array_bank *at = &array->banks[first + column];
+            uint64_t *channel = channel_of(array, first + column);
+            controller_free_ns =
+                later(arrival->free_ns, controller_free_ns) + controller_ns;
+            *channel = later(later(controller_free_ns, *channel), at->free_ns) +
+                       bus_ns;
+            at->free_ns = *channel + work_ns;
+            at->did.busy_ns += bus_ns + work_ns;
+            at->did.pages_programmed_count++;
+            transferred_ns = later(transferred_ns, *channel);
+            done_ns = later(done_ns, at->free_ns);
             if (++column < stripe)
                 continue;
             column = 0;
@@ -459,10 +443,10 @@ uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
     note_begun(array, block, arrival->begin_ns);
     array_note_program(array, block, page + units_count * unit_pages - 1);
     array->statistics->pages_programmed_count += units_count * unit_pages - 1;
-    array->controller_free_ns = run.controller_free_ns;
-    array->transferred_ns = run.transferred_ns;
-    array->programmed_ns = later(array->programmed_ns, run.done_ns);
-    return run.done_ns;
+    array->controller_free_ns = controller_free_ns;
+    array->transferred_ns = transferred_ns;
+    array->programmed_ns = later(array->programmed_ns, done_ns);
+    return done_ns;
 }
 
 void array_preset(struct array *array, uint32_t block, uint32_t pages_count)

@@ -595,10 +595,8 @@ static void program_next(struct interleave *il, uint32_t at)
     if (bank->programming || bank->copying || bank->held_count == 0)
         return;
     bank->copying = true;
-    if (il->cache_program)
-        expect(il, LANE_OTHER, il->now_ns + il->copy_ns, EVENT_COPIED, at);
-    else
-        expect(il, LANE_OTHER, il->now_ns, EVENT_COPIED, at);
+    expect(il, LANE_OTHER, il->now_ns + (il->cache_program ? il->copy_ns : 0),
+           EVENT_COPIED, at);
 }
 
 static void program_transferred(struct interleave *il, uint32_t at)
