@@ -122,8 +122,7 @@ static inline uint32_t programmed_by(const struct array *array,
 }
 
 /* Sense and bring to the controller's side of the bus; what the controller does
- * to a page that is copied. Does something wait for it? Where banks have queues a duration is as it lasts in
- * the noise of the moment. */
+ * to a page that is copied. `awaited`: what is asked for next may wait. */
 uint64_t array_fetch(struct array *array, const struct spot *spot,
                      uint64_t copy_ns, bool awaited, uint64_t begin_ns);
 
