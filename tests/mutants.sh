@@ -297,6 +297,7 @@ lib/flash/controller/serve.c|s/has_work = flash->wrote;/has_work = true;/|test_f
 lib/flash/nand/interleave_banks.c|s/later(il->now_ns, \*controller_ns) + done->controller_ns/il->now_ns/|test_flash_queues|
 lib/flash/nand/interleave_banks.c|s/kind != STEP_READ \&\& !il->cache_program/kind != STEP_READ/|test_flash_queues|
 lib/flash/nand/interleave.c|s/own ? il->least_work_ns : link_ns/9 * il->least_work_ns/|test_flash_queues|
+lib/flash/nand/array.c|s/spot->block << 32/0U * spot->block/|test_flash_slc|
 lib/flash/nand/interleave.c|s/il->suspended_count > 0 \&\&/false \&\&/|test_flash_queues|
 lib/flash/nand/interleave.c|s/: il->least_program_ns/: 9 * il->least_program_ns/|test_flash_queues|
 lib/flash/nand/interleave_banks.c|s/job->chore \&\& !job->drains ?/job->chore ?/|test_flash_queues|

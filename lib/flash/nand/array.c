@@ -138,9 +138,7 @@ static inline uint64_t queue_read(struct array *array, const struct spot *spot,
     array->banks[spot->bank].did.pages_read_count++;
     step->work_ns = lasting(array, sense_ns(array, spot, step->begin_ns));
     if (spot->place) {
-        step->sense = (uint64_t)spot->block * array->stripe_pages_count *
-                          layout_of(array, spot->block)->program_pages +
-                      spot->position;
+        step->sense = (uint64_t)spot->block << 32 | spot->position;
         step->plane = 1u << spot->place->plane;
     }
     interleave_ask(array->interleave, spot->bank, step);
