@@ -267,7 +267,11 @@ lib/flash/controller/serve.c|s/return flash->command_free_ns + \(.*\);/return fl
 lib/flash/controller/serve.c|s/has_work = flash->wrote;/has_work = true;/|test_flash_today|
 lib/flash/nand/interleave_banks.c|s/later(il->now_ns, \*controller_ns) + done->controller_ns/il->now_ns/|test_flash_queues|
 lib/flash/nand/interleave_banks.c|s/kind != STEP_READ \&\& !il->cache_program/kind != STEP_READ/|test_flash_queues|
-lib/flash/nand/interleave.c|s/LANE_LAST, il->least_work_ns, ns/LANE_LAST, 9 * il->least_work_ns, ns/|test_flash_queues|
+lib/flash/nand/interleave.c|s/own ? il->least_work_ns : link_ns/9 * il->least_work_ns/|test_flash_queues|
+lib/flash/nand/array.c|s/spot->block << 32/0U * spot->block/|test_flash_slc|
+lib/flash/nand/interleave.c|s/il->suspended_count > 0 \&\&/false \&\&/|test_flash_queues|
+lib/flash/nand/interleave.c|s/: il->least_program_ns/: 9 * il->least_program_ns/|test_flash_queues|
+lib/flash/nand/interleave_banks.c|s/job->chore \&\& !job->drains ?/job->chore ?/|test_flash_queues|
 lib/flash/nand/interleave_jobs.c|s/(job->flushes \&\& at != il->oldest)/false/|test_flash_buffered|
 lib/flash/nand/interleave_jobs.c|s/^    return at != NONE;/    return false;/|test_flash_buffered|
 lib/flash/nand/agenda.h|s/ns >= agenda->last_ns\[lane\]/true/|test_flash_queues|
@@ -276,6 +280,7 @@ lib/flash/nand/interleave_jobs.c|s/        job->linger_ns = 0;/        job->ling
 lib/flash/disturbance/faults.c|s/faults->is_protected)/false)/|test_flash_today|
 lib/flash/nand/array_make.c|s/i >= drive->program_pages_count/true/|test_flash_layout|
 probes/read_buffer/cells.c|s/(uint64_t at = touch_first_bytes;/(uint64_t at = UINT64_MAX;/|test_probes_reads|
+lib/flash/nand/layout.c|s/waiting == 0 && (page + 1) % unit_pages == 0/waiting == 0/|test_flash_layout|
 lib/flash/nand/layout.c|s/radices\[SECTION\] = .*/radices[SECTION] = 1;/|test_flash_layout|
 lib/flash/nand/layout.c|s/values\[PLANE\] \* radices\[SECTION\] + values\[SECTION\]/values[PLANE]/|test_flash_layout|
 lib/flash/ftl/mapping_slc.c|s/map->filled > blocks_now(map))/false)/|test_flash_slc|

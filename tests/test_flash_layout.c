@@ -107,6 +107,31 @@ static uint64_t two_reads_ns(const char *order, uint32_t page)
 }
 
 /* The stripe unit and the parallel units of every order. */
+START_TEST(a_flush_ends_at_a_unit_that_programs_do_not_divide)
+{
+    enum { UNIT_PAGES = 4 }; /* of the six of a program */
+    struct drive drive = layout_drive("pcwd");
+    drive.clustered_page_bytes = UNIT_PAGES * PAGE;
+    struct bench bench = bench_of(&drive);
+
+    bench_write(&bench, 0, UNIT_PAGES * PAGE);
+    ck_assert_uint_eq(bench_flush(&bench), UNIT_PAGES * BUS + PROGRAM);
+    ck_assert_uint_eq(bench_flush(&bench), 0);
+    /* The next unit begins with a program, the third of the row. */
+    bench_write(&bench, UNIT_PAGES * PAGE, UNIT_PAGES * PAGE);
+    ck_assert_uint_eq(bench_flush(&bench), UNIT_PAGES * BUS + PROGRAM);
+    for (uint32_t i = 0; i < BANKS; i++)
+        ck_assert_uint_eq(flash_bank(bench.flash, i).pages_programmed_count,
+                          i % 2 == 0 ? UNIT_PAGES : 0);
+    /* Rows that were written over, erased and filled hold whole units. */
+    for (uint64_t at = 0; at < 4 * drive.capacity_bytes;
+         at += UNIT_PAGES * PAGE)
+        bench_write(&bench, at % drive.capacity_bytes, UNIT_PAGES * PAGE);
+    ck_assert_uint_gt(bench_count(&bench).blocks_erased_count, 0);
+    bench_close(&bench);
+}
+END_TEST
+
 START_TEST(reads_collide_where_the_order_says)
 {
     static const char *const orders[] = {
@@ -359,6 +384,7 @@ int main(void)
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, a_full_stripe_costs_one_program, 0, 2);
     tcase_add_test(rows, what_no_flush_asked_for_waits_in_the_controller);
+    tcase_add_test(rows, a_flush_ends_at_a_unit_that_programs_do_not_divide);
     tcase_add_test(rows, a_second_pass_follows_the_next_row);
     tcase_add_test(rows,
                    units_smaller_than_a_page_share_its_sense_and_its_program);

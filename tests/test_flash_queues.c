@@ -48,6 +48,7 @@ struct lane {
     uint64_t complete_ns[TAGS];
     struct flash_why why[TAGS];
     uint32_t left_count;
+    uint64_t asked_ns; /* no completion is earlier: that would be seen late */
 };
 
 static void note_why(void *context, const struct flash_done *done,
@@ -69,8 +70,10 @@ static void run_until(struct lane *lane, uint64_t until_ns)
 
     do {
         flash_advance(lane->bench.flash, until_ns, done, 8, &count);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            bench_expect(done[i].complete_ns >= lane->asked_ns);
             lane->complete_ns[done[i].tag] = done[i].complete_ns;
+        }
         lane->left_count -= (uint32_t)count;
     } while (count == 8);
     lane->bench.now_ns = until_ns;
@@ -92,8 +95,9 @@ static void send(struct lane *lane, uint64_t tag,
 static void finish(struct lane *lane)
 {
     while (lane->left_count > 0) {
-        bench_expect(flash_next_event_ns(lane->bench.flash) != UINT64_MAX);
-        run_until(lane, flash_next_event_ns(lane->bench.flash));
+        lane->asked_ns = flash_next_event_ns(lane->bench.flash);
+        bench_expect(lane->asked_ns != UINT64_MAX);
+        run_until(lane, lane->asked_ns);
     }
 }
 
@@ -259,6 +263,27 @@ START_TEST(a_suspended_erase_delays_a_read_by_the_suspend_time)
         ck_assert_uint_eq(took_ns[1],
                           write_ns + ERASE_SUSPEND + READ - LINK + RESUME);
     }
+}
+END_TEST
+
+/* The read that suspends it is still on the link. */
+START_TEST(what_was_left_of_a_program_is_seen_in_time)
+{
+    enum { REST = 1000, PAGE_NS = 1024000 };
+    struct drive drive = queue_drive(DIE_QUEUE_READ_FIRST, SUSPEND_PROGRAMS);
+    drive.program_suspend_ns = drive.resume_ns = 0;
+    drive.interface_bytes_per_second = 4000000;
+    struct lane lane = {.bench = bench_of(&drive)};
+    const uint64_t programmed_ns = PAGE_NS + BUS + PROGRAM;
+
+    send(&lane, 0, FLASH_WRITE, 0);
+    run_until(&lane, programmed_ns - REST);
+    send(&lane, 1, FLASH_READ, 500);
+    finish(&lane);
+    ck_assert_uint_eq(lane.complete_ns[0], programmed_ns + SENSE + BUS);
+    ck_assert_uint_eq(lane.complete_ns[1],
+                      programmed_ns - REST + SENSE + BUS + PAGE_NS);
+    bench_close(&lane.bench);
 }
 END_TEST
 
@@ -490,6 +515,7 @@ int main(void)
     tcase_add_loop_test(queues,
                         one_at_a_time_takes_what_it_takes_without_queues, 0, 8);
     tcase_add_test(queues, a_suspended_erase_delays_a_read_by_the_suspend_time);
+    tcase_add_test(queues, what_was_left_of_a_program_is_seen_in_time);
     tcase_add_test(queues, a_read_goes_before_programs_that_wait);
     tcase_add_loop_test(queues, read_tails_fall_to_the_suspend_time, 0, 4);
     tcase_add_test(queues, an_outlier_is_work_and_not_a_wait);

@@ -23,6 +23,7 @@
 enum {
     PAGE = 2048,
     OTHER_NS = 20000 + 8192 + 51200, /* command, link, bus */
+    BUS_NS = 51200,
     SLC_PROGRAM_NS = 200000,
     SLC_READ_NS = 25000,
     READ_NS = 60000,
@@ -212,6 +213,40 @@ START_TEST(it_has_two_rates)
 }
 END_TEST
 
+/* Two planes sense together what is at one place of one block. Behind the cache
+ * a program takes three pages of each, so that places are counted otherwise. */
+START_TEST(its_pages_are_sensed_apart_from_those_behind_it)
+{
+    struct bench bench = bench_with(
+        "[drive]\ncapacity_bytes = 3456KiB\n"
+        "[array]\nplanes_count = 2\nprogram_pages_count = 3\n"
+        "[timing]\ndie_queue = read-first\n"
+        "[mapping]\nallocation_order = pcwd\nclustered_page_bytes = 2KiB\n"
+        "[host]\ncommand_ns = 0\nqueue_depth_count = 2\n");
+    const uint64_t pages = flash_capacity_bytes(bench.flash) / PAGE;
+    struct flash_request request = {.operation = FLASH_READ,
+                                    .length_bytes = PAGE};
+    struct flash_done done[2];
+
+    bench_write(&bench, 0, PAGE);
+    bench_flush(&bench);
+    for (uint64_t page = 1; page < pages; page++) {
+        const uint64_t begin_ns = bench.now_ns;
+        for (uint64_t at = 0; at <= page; at += page) {
+            request.offset_bytes = at * PAGE;
+            ck_assert_int_eq(flash_submit(bench.flash, begin_ns, &request), 0);
+        }
+        for (size_t left = 2, count; left > 0; left -= count) {
+            bench.now_ns = flash_next_event_ns(bench.flash);
+            flash_advance(bench.flash, bench.now_ns, done, left, &count);
+        }
+        ck_assert_uint_ge(bench.now_ns - begin_ns,
+                          SLC_READ_NS + READ_NS + 2 * BUS_NS);
+    }
+    bench_close(&bench);
+}
+END_TEST
+
 START_TEST(a_discard_reaches_it)
 {
     struct bench bench = bench_with("[mapping]\nmapping = page\n");
@@ -255,6 +290,7 @@ int main(void)
                    a_filling_drive_takes_blocks_back_while_writes_go_past);
     tcase_add_loop_test(cases, it_is_filled_and_folded_in_turns, 0, SLC_BLOCKS);
     tcase_add_test(cases, it_has_two_rates);
+    tcase_add_test(cases, its_pages_are_sensed_apart_from_those_behind_it);
     tcase_add_test(cases, a_discard_reaches_it);
     tcase_add_test(cases, what_it_cannot_be_is_refused);
     return suite_run(suite);

@@ -49,9 +49,9 @@ verdict 'a random write of 4 KiB, cleaning included' \
     "$(each $drive write 60000 30000)" 1700
 # Banks with queues: each read is four events of its bank. A write is also read
 # and programmed again by the cache of flash and by cleaning.
-verdict 'a random read of 4 KiB, die queues' "$(each nvme-tlc read 0 20000)" 3700
+verdict 'a random read of 4 KiB, die queues' "$(each nvme-tlc read 0 20000)" 3200
 verdict 'a random write of 4 KiB, die queues' \
-    "$(each nvme-tlc,capacity_bytes=8GiB write 60000 10000)" 15700
+    "$(each nvme-tlc,capacity_bytes=8GiB write 60000 10000)" 14100
 fill=$(each $drive,initial_state=fresh fill 0 128)
 verdict 'a page of a fill' "$((fill / 256))" 105
 verdict 'bytes of memory a page' \

@@ -71,7 +71,6 @@ void agenda_put_foreseen(struct agenda *agenda, struct event event)
     assert(slot < agenda->most_count);
     agenda->free = agenda->events[slot].next;
     agenda->events[slot] = event;
-    agenda_put_between(
-        agenda, agenda_find_lane(agenda, LANE_READY, LANE_OTHER, event.ns),
-        slot);
+    agenda_put_between(agenda, agenda_find_lane(agenda, LANE_READY, event.ns),
+                       slot);
 }

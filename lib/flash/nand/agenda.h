@@ -20,7 +20,8 @@ enum agenda_lane {
     LANE_LINK,      /* what the host's link brings */
     LANE_BUS,       /* the first of those for what a bus brings */
     LANE_READY = 4, /* the first of those for pages that are sensed */
-    LANE_OTHER = 6, /* the first of those for all other events */
+    LANE_OWN = 6,   /* what a request may have waited for is over */
+    LANE_OTHER,
     AGENDA_LANES = 8
 };
 
@@ -109,22 +110,15 @@ static inline void agenda_set_first(struct agenda *agenda, unsigned lane,
     agenda_play(agenda, lane);
 }
 
-/* Of some lanes the one that ends latest, and not after it; else the last of
- * them, which then ends after it. */
+/* Of a lane and the next one that which ends latest, and not after it; else the
+ * next, which then ends after it. */
 static inline unsigned agenda_find_lane(const struct agenda *agenda,
-                                        unsigned from, unsigned end,
-                                        uint64_t ns)
+                                        unsigned lane, uint64_t ns)
 {
-    unsigned lane = end - 1;
-    uint64_t latest_ns = 0;
+    const uint64_t a_ns = agenda->last_ns[lane];
+    const uint64_t b_ns = agenda->last_ns[lane + 1];
 
-    for (unsigned i = from; i < end; i++) {
-        const uint64_t last_ns = agenda->last_ns[i];
-        const bool fits = last_ns <= ns && last_ns >= latest_ns;
-        lane = fits ? i : lane;
-        latest_ns = fits ? last_ns : latest_ns;
-    }
-    return lane;
+    return a_ns <= ns && (b_ns > ns || b_ns < a_ns) ? lane : lane + 1;
 }
 
 /* There is room. */
@@ -134,12 +128,8 @@ static inline void agenda_put(struct agenda *agenda, unsigned lane, uint64_t ns,
     const uint32_t slot = agenda->free;
 
     assert(slot < agenda->most_count);
-    if (lane == LANE_OTHER)
-        lane = agenda_find_lane(agenda, LANE_OTHER, AGENDA_LANES, ns);
-    else if (lane == LANE_READY)
-        lane = agenda_find_lane(agenda, LANE_READY, LANE_OTHER, ns);
-    else if (lane == LANE_BUS)
-        lane = agenda_find_lane(agenda, LANE_BUS, LANE_READY, ns);
+    if (lane == LANE_READY || lane == LANE_BUS)
+        lane = agenda_find_lane(agenda, lane, ns);
     struct event *event = &agenda->events[slot];
     agenda->free = event->next;
     *event = (struct event){ns, agenda->order++, UINT32_MAX, at, kind};

@@ -99,22 +99,18 @@ static uint64_t sense_plane(const struct array *array, const struct spot *spot,
                             uint64_t begin_ns, uint64_t *start_ns)
 {
     const struct array_bank *at = &array->banks[spot->bank];
-    const struct layout *layout = layout_of(array, spot->block);
-    const struct layout_place *place = layout_place(layout, spot->page);
-    uint32_t row = quotient(spot->page, layout->row);
-    uint32_t plane = 1u << place->plane;
+    uint32_t plane = 1u << spot->place->plane;
     struct array_sense *sense = at->sense;
 
     if (sense->planes && !(sense->planes & plane) &&
-        sense->block == spot->block && sense->row == row &&
-        sense->stage == place->stage && begin_ns <= sense->begin_ns) {
+        sense->block == spot->block && sense->position == spot->position &&
+        begin_ns <= sense->begin_ns) {
         sense->planes |= plane;
         *start_ns = at->free_ns;
         return sense->end_ns;
     }
     sense->block = spot->block;
-    sense->row = row;
-    sense->stage = place->stage;
+    sense->position = spot->position;
     sense->planes = plane;
     sense->begin_ns = *start_ns;
     sense->end_ns = *start_ns + lasting(array, sense_ns(array, spot, begin_ns));
@@ -123,63 +119,29 @@ static uint64_t sense_plane(const struct array *array, const struct spot *spot,
 
 /* ---- steps of banks that have queues ------------------------------------ */
 
-void array_then(struct array *array)
-{
-    if (array->interleave)
-        interleave_then(array->interleave);
-}
-
-void array_replace(struct array *array, uint32_t block, uint32_t other)
-{
-    if (array->interleave && block != other)
-        interleave_replace(array->interleave, block, other);
-}
-
-void array_begin_chore(struct array *array)
-{
-    if (array->interleave)
-        interleave_begin_chore(array->interleave);
-}
-
-void array_end_chore(struct array *array)
-{
-    if (array->interleave)
-        array->chore_ns =
-            interleave_end_chore(array->interleave) / array->stripe_banks_count;
-}
-
 void array_occupy(struct array *array, uint32_t bank, uint64_t ns,
                   uint64_t begin_ns)
 {
-    const struct interleave_step step = {.kind = STEP_BUSY,
-                                         .bank = bank,
-                                         .block = UINT32_MAX,
-                                         .work_ns = lasting(array, ns),
-                                         .begin_ns = begin_ns};
+    const struct step step = {.kind = STEP_BUSY,
+                              .block = UINT32_MAX,
+                              .work_ns = lasting(array, ns),
+                              .begin_ns = begin_ns};
 
-    interleave_ask(array->interleave, &step);
+    interleave_ask(array->interleave, bank, &step);
 }
 
 /* A page is to be sensed, and to come over the bus. */
 static inline uint64_t queue_read(struct array *array, const struct spot *spot,
-                                  struct interleave_step *step)
+                                  struct step *step)
 {
-    const struct layout *layout = layout_of(array, spot->block);
-
     array->statistics->pages_read_count++;
     array->banks[spot->bank].did.pages_read_count++;
     step->work_ns = lasting(array, sense_ns(array, spot, step->begin_ns));
-    if (layout) {
-        const uint32_t row = quotient(spot->page, layout->row);
-        const struct layout_place *place =
-            &layout->places[spot->page - row * layout->row.by];
-        step->sense =
-            ((uint64_t)spot->block * array->stripe_pages_count + row) *
-                layout->program_pages +
-            place->stage;
-        step->plane = 1u << place->plane;
+    if (spot->place) {
+        step->sense = (uint64_t)spot->block << 32 | spot->position;
+        step->plane = 1u << spot->place->plane;
     }
-    interleave_ask(array->interleave, step);
+    interleave_ask(array->interleave, spot->bank, step);
     return step->begin_ns;
 }
 
@@ -213,12 +175,14 @@ static inline uint64_t fetch(struct array *array, const struct spot *spot,
 }
 
 uint64_t array_fetch(struct array *array, const struct spot *spot,
-                     uint64_t copy_ns, uint64_t begin_ns)
+                     uint64_t copy_ns, bool awaited, uint64_t begin_ns)
 {
     if (array->interleave) {
-        struct interleave_step step = step_of(spot, STEP_READ, begin_ns);
-        step.bus_ns = lasting(array, array->bus_ns);
-        step.controller_ns = lasting(array, copy_ns);
+        struct step step = {.kind = STEP_READ,
+                            .begin_ns = begin_ns,
+                            .bus_ns = lasting(array, array->bus_ns),
+                            .controller_ns = (uint32_t)lasting(array, copy_ns),
+                            .awaited = awaited};
         return queue_read(array, spot, &step);
     }
     uint64_t out = fetch(array, spot, array->bus_ns, begin_ns);
@@ -228,6 +192,25 @@ uint64_t array_fetch(struct array *array, const struct spot *spot,
     return out;
 }
 
+/* Apart, so that a drive without queues need not save registers for it. */
+__attribute__((noinline)) static uint64_t
+queue_program(struct array *array, const struct spot *spot,
+              uint32_t pages_count, uint64_t bus_ns, uint64_t work_ns,
+              uint64_t begin_ns)
+{
+    const struct step step = {.kind = STEP_PROGRAM,
+                              .block = spot->block,
+                              .bytes =
+                                  pages_count * (uint32_t)array->page_bytes,
+                              .begin_ns = begin_ns,
+                              .bus_ns = lasting(array, bus_ns),
+                              .work_ns = lasting(array, work_ns)};
+
+    array->banks[spot->bank].did.pages_programmed_count += pages_count;
+    interleave_ask(array->interleave, spot->bank, &step);
+    return begin_ns;
+}
+
 /* One program, of `pages_count` pages that come over the bus. */
 static inline uint64_t store(struct array *array, const struct spot *spot,
                              uint32_t pages_count, uint32_t zero_parts,
@@ -235,17 +218,11 @@ static inline uint64_t store(struct array *array, const struct spot *spot,
 {
     uint64_t bus_ns =
         without_zeros(array, array->bus_ns * pages_count, zero_parts);
-
-    if (array->interleave) {
-        struct interleave_step step = step_of(spot, STEP_PROGRAM, begin_ns);
-        step.bytes = pages_count * array->page_bytes;
-        step.bus_ns = lasting(array, bus_ns);
-        step.work_ns = lasting(array, program_part_ns(array, spot, zero_parts));
-        array->banks[spot->bank].did.pages_programmed_count += pages_count;
-        interleave_ask(array->interleave, &step);
-        return begin_ns;
-    }
     uint64_t work_ns = program_part_ns(array, spot, zero_parts);
+
+    if (array->interleave)
+        return queue_program(array, spot, pages_count, bus_ns, work_ns,
+                             begin_ns);
     uint64_t *channel = channel_of(array, spot->bank);
     uint64_t *cache =
         array->cache_program ? next_register(array, spot->bank) : NULL;
@@ -274,13 +251,12 @@ static inline uint64_t put(struct array *array, const struct spot *spot,
 {
     if (!array->layout)
         return store(array, spot, 1, zero_parts, begin_ns);
-    const struct layout_place *place =
-        layout_place(layout_of(array, spot->block), spot->page);
     struct array_bank *at = &array->banks[spot->bank];
     uint32_t pages = programmed_by(array, spot);
 
-    at->gathered_ns =
-        place->before_count == 0 ? begin_ns : later(at->gathered_ns, begin_ns);
+    at->gathered_ns = spot->place->before_count == 0
+                          ? begin_ns
+                          : later(at->gathered_ns, begin_ns);
     if (pages == 0)
         return begin_ns;
     return store(array, spot, pages, zero_parts, at->gathered_ns);
@@ -293,12 +269,13 @@ uint64_t array_put(struct array *array, const struct spot *spot,
 }
 
 /* Is the page still in the controller's memory? */
-static bool is_gathered(const struct array *array, const struct spot *spot)
+static bool is_gathered(const struct array *array, const struct spot *spot,
+                        uint32_t page)
 {
-    const struct layout *layout = layout_of(array, spot->block);
-    uint32_t in_row = remainder_of(spot->page, layout->row);
-
-    return spot->page - in_row + layout->places[in_row].last >=
+    if (!spot->place)
+        return false;
+    const struct layout_place *row = layout_of(array, spot->block)->places;
+    return page - (uint32_t)(spot->place - row) + spot->place->last >=
            array->blocks[spot->block].next_page;
 }
 
@@ -313,19 +290,22 @@ static inline uint64_t read_page(struct array *array, uint32_t block,
                                  uint64_t begin_ns)
 {
     const struct spot spot = spot_of(array, block, page);
-    bool gathered = array->layout && is_gathered(array, &spot);
+    bool gathered = is_gathered(array, &spot, page);
     uint64_t host_bytes = bytes;
 
     if (!array->partial_read)
         bytes = array->page_bytes;
     if (array->interleave && !gathered) {
-        struct interleave_step step = step_of(&spot, STEP_READ, begin_ns);
-        step.bus_ns = lasting(array, share(array, array->bus_ns, bytes));
-        step.to_host = to_host;
+        struct step step = {
+            .kind = STEP_READ,
+            .begin_ns = begin_ns,
+            .bus_ns = lasting(array, share(array, array->bus_ns, bytes)),
+            .to_host = to_host,
+            .awaited = !to_host};
         if (to_host) { /* who reads for himself pays with the bus */
-            step.controller_ns =
-                lasting(array, share(array, array->controller_read_ns, bytes));
-            step.bytes = host_bytes;
+            step.controller_ns = (uint32_t)lasting(
+                array, share(array, array->controller_read_ns, bytes));
+            step.bytes = (uint32_t)host_bytes;
         }
         return queue_read(array, &spot, &step);
     }
@@ -422,51 +402,35 @@ uint64_t array_complete_row(struct array *array, uint32_t block, uint32_t *page,
     return done;
 }
 
-/* What a run of programs needs at every step, and what it adds up. */
-struct program_run {
-    uint64_t controller_ns, bus_ns;
-    uint64_t controller_free_ns, transferred_ns, done_ns;
-};
-
-static void program_next(struct array *array, struct program_run *run,
-                         uint32_t bank, uint64_t work_ns, uint64_t begin_ns)
-{
-    uint64_t *channel = channel_of(array, bank);
-    struct array_bank *at = &array->banks[bank];
-
-    run->controller_free_ns =
-        later(begin_ns, run->controller_free_ns) + run->controller_ns;
-    uint64_t in = later(later(run->controller_free_ns, *channel), at->free_ns) +
-                  run->bus_ns;
-    *channel = in;
-    at->free_ns = in + work_ns;
-    at->did.busy_ns += run->bus_ns + work_ns;
-    at->did.pages_programmed_count++;
-    run->transferred_ns = later(run->transferred_ns, in);
-    run->done_ns = later(run->done_ns, in + work_ns);
-}
-
 uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
                            uint32_t units_count, uint32_t unit_pages,
                            struct array_arrival *arrival)
 {
-    uint32_t stripe = array->stripe_banks_count;
-    uint32_t first = remainder_of(block, array->groups) * stripe;
+    const uint32_t stripe = array->stripe_banks_count;
+    const uint32_t first = remainder_of(block, array->groups) * stripe;
+    const uint64_t controller_ns = lasting(array, array->controller_write_ns);
+    const uint64_t bus_ns = lasting(array, array->bus_ns);
     uint32_t column = remainder_of(page, array->stripe);
     uint32_t position = quotient(page, array->stripe);
-    struct program_run run = {.controller_ns =
-                                  lasting(array, array->controller_write_ns),
-                              .bus_ns = lasting(array, array->bus_ns),
-                              .controller_free_ns = array->controller_free_ns,
-                              .transferred_ns = array->transferred_ns};
     uint64_t work_ns = lasting(array, array->program_ns[position]);
+    uint64_t controller_free_ns = array->controller_free_ns, done_ns = 0;
+    uint64_t transferred_ns = array->transferred_ns;
 
     for (uint32_t unit = 0; unit < units_count; unit++) {
         arrival->free_ns =
             later(arrival->begin_ns, arrival->free_ns) + arrival->step_ns;
         for (uint32_t i = 0; i < unit_pages; i++) {
-            program_next(array, &run, first + column, work_ns,
-                         arrival->free_ns);
+            struct array_bank *at = &array->banks[first + column];
+            uint64_t *channel = channel_of(array, first + column);
+            controller_free_ns =
+                later(arrival->free_ns, controller_free_ns) + controller_ns;
+            *channel = later(later(controller_free_ns, *channel), at->free_ns) +
+                       bus_ns;
+            at->free_ns = *channel + work_ns;
+            at->did.busy_ns += bus_ns + work_ns;
+            at->did.pages_programmed_count++;
+            transferred_ns = later(transferred_ns, *channel);
+            done_ns = later(done_ns, at->free_ns);
             if (++column < stripe)
                 continue;
             column = 0;
@@ -477,10 +441,10 @@ uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
     note_begun(array, block, arrival->begin_ns);
     array_note_program(array, block, page + units_count * unit_pages - 1);
     array->statistics->pages_programmed_count += units_count * unit_pages - 1;
-    array->controller_free_ns = run.controller_free_ns;
-    array->transferred_ns = run.transferred_ns;
-    array->programmed_ns = later(array->programmed_ns, run.done_ns);
-    return run.done_ns;
+    array->controller_free_ns = controller_free_ns;
+    array->transferred_ns = transferred_ns;
+    array->programmed_ns = later(array->programmed_ns, done_ns);
+    return done_ns;
 }
 
 void array_preset(struct array *array, uint32_t block, uint32_t pages_count)
@@ -513,14 +477,12 @@ uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
         array_note_erase(array, block);
         for (uint32_t i = 0; i < array->stripe_banks_count; i++)
             array->banks[first + i].did.blocks_erased_count++;
-        interleave_ask_erase(array->interleave,
-                             &(struct interleave_step){
-                                 .kind = STEP_ERASE,
-                                 .bank = first,
-                                 .block = block,
-                                 .work_ns = lasting(array, array->erase_ns),
-                                 .begin_ns = begin_ns},
-                             array->stripe_banks_count);
+        interleave_ask_erase(
+            array->interleave, first, array->stripe_banks_count,
+            &(struct step){.kind = STEP_ERASE,
+                           .block = block,
+                           .work_ns = lasting(array, array->erase_ns),
+                           .begin_ns = begin_ns});
         return begin_ns;
     }
     for (uint32_t i = 0; i < array->stripe_banks_count; i++) {

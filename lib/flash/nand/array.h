@@ -37,7 +37,7 @@ struct array_block {
 /* What a bank with planes senses: pages of one number in several of them take
  * the time of one. */
 struct array_sense {
-    uint32_t block, row, stage;
+    uint32_t block, position;
     uint32_t planes; /* a bit each; 0: none yet */
     uint64_t begin_ns, end_ns;
 };
@@ -132,8 +132,8 @@ void array_part_begin(struct array *array);
 void array_part_end(struct array *array);
 
 /*
- * Where banks have queues a call makes steps whose end is open: it
- * returns when they may begin, and these say what waits for what. Elsewhere
+ * Where banks have queues a call makes steps whose end is open: it returns when
+ * they may begin, and these (interleave.c) say what waits for what. Elsewhere
  * they do nothing, for the times say it.
  */
 
@@ -144,7 +144,8 @@ void array_then(struct array *array);
  * it takes. */
 void array_replace(struct array *array, uint32_t block, uint32_t other);
 
-/* Cleaning begins, and ends: nobody waits for it but who needs its blocks. */
+/* Cleaning begins, and ends: nobody waits for it but who needs its blocks. How
+ * long it takes is then in `chore_ns`. */
 void array_begin_chore(struct array *array);
 void array_end_chore(struct array *array);
 

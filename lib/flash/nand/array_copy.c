@@ -45,9 +45,11 @@ static uint64_t occupy(struct array *array, const struct spot *to,
     at->did.pages_read_count++;
     at->did.pages_programmed_count += pages_count;
     if (array->interleave) {
-        struct interleave_step step = step_of(to, STEP_BUSY, begin_ns);
-        step.work_ns = work_ns;
-        interleave_ask(array->interleave, &step);
+        const struct step step = {.kind = STEP_BUSY,
+                                  .block = to->block,
+                                  .begin_ns = begin_ns,
+                                  .work_ns = work_ns};
+        interleave_ask(array->interleave, to->bank, &step);
         return begin_ns;
     }
     at->free_ns += work_ns;
@@ -89,15 +91,10 @@ static uint64_t gather_inside(struct array *array, const struct spot *to,
 }
 
 /* Can the page be copied without leaving its bank, and its plane? */
-static bool stays_inside(const struct array *array, const struct spot *from,
-                         const struct spot *to)
+static bool stays_inside(const struct spot *from, const struct spot *to)
 {
-    if (from->bank != to->bank)
-        return false;
-    if (!array->layout)
-        return true;
-    return layout_place(layout_of(array, from->block), from->page)->plane ==
-           layout_place(layout_of(array, to->block), to->page)->plane;
+    return from->bank == to->bank &&
+           (!from->place || from->place->plane == to->place->plane);
 }
 
 uint64_t array_burden(struct array *array, uint32_t block, uint32_t pages_count,
@@ -181,7 +178,6 @@ static uint64_t copy_run(struct array *array, const struct array_move *first,
     array_note_program(array, to_block, first->to_page + count - 1);
     array->statistics->pages_programmed_count += count - 1;
     array->statistics->pages_read_count += count;
-    array->statistics->pages_copied_count += count;
     return done;
 }
 
@@ -195,14 +191,15 @@ static uint64_t copy_outside(struct array *array, const struct spot *from,
     uint64_t copy_ns = array->controller_copy_ns;
     if (copy_ns)
         copy_ns = without_zeros(array, copy_ns, zero_parts);
-    uint64_t out = array_fetch(array, from, copy_ns, begin_ns);
-
-    if (!array->interleave)
-        return array_put(array, to, zero_parts, out);
-    array_then(array); /* the program waits for the read */
-    array_put(array, to, zero_parts, out);
-    array_then(array);
-    return begin_ns;
+    /* Where banks have queues the program waits for the last of its reads. */
+    const bool awaited = array->interleave && programmed_by(array, to) > 0;
+    const uint64_t out = array_fetch(array, from, copy_ns, awaited, begin_ns);
+    if (awaited)
+        array_then(array);
+    const uint64_t done = array_put(array, to, zero_parts, out);
+    if (awaited)
+        array_then(array);
+    return array->interleave ? begin_ns : done;
 }
 
 uint64_t array_copy(struct array *array, const struct array_move moves[],
@@ -232,8 +229,7 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
 
         note_begun(array, to_block, begin_ns);
         array_note_program(array, to_block, move->to_page);
-        array->statistics->pages_copied_count++;
-        if (!inside || !stays_inside(array, &from, &to))
+        if (!inside || !stays_inside(&from, &to))
             stored = copy_outside(array, &from, &to, zero_parts, begin_ns);
         else if (gathers)
             stored = gather_inside(array, &to, sense_ns(array, &from, begin_ns),
@@ -243,6 +239,7 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
                                  zero_parts, begin_ns);
         done = later(done, stored);
     }
+    array->statistics->pages_copied_count += count;
     array->programmed_ns = later(array->programmed_ns, done);
     return done;
 }

@@ -13,9 +13,10 @@
 
 /* Where a page lies. */
 struct spot {
-    uint32_t block, page;
+    uint32_t block;
     uint32_t column, bank; /* of the block's banks, of all */
     uint32_t position;     /* in its plane's block: which program time */
+    const struct layout_place *place; /* NULL: banks alternate */
 };
 
 static inline uint64_t lasting(const struct array *array, uint64_t ns)
@@ -35,12 +36,15 @@ static inline struct spot spot_of(const struct array *array, uint32_t block,
                                   uint32_t page)
 {
     uint32_t group = remainder_of(block, array->groups);
-    struct spot spot = {.block = block, .page = page};
+    struct spot spot = {.block = block};
 
     if (array->layout) {
         const struct layout *layout = layout_of(array, block);
-        spot.column = layout_bank(layout, block, page);
-        spot.position = layout_position(layout, page);
+        const uint32_t row = quotient(page, layout->row);
+        const uint32_t in_row = page - row * layout->row.by;
+        spot.place = &layout->places[in_row];
+        spot.column = layout_bank(layout, (uint64_t)block << 32 | row, in_row);
+        spot.position = row * layout->program_pages + spot.place->stage;
     } else {
         spot.position = quotient(page, array->stripe);
         spot.column = page - spot.position * array->stripe.by;
@@ -112,24 +116,15 @@ static inline uint32_t programmed_by(const struct array *array,
     if (!array->layout)
         return 1;
     const struct layout *layout = layout_of(array, spot->block);
-    return layout_is_last(layout, spot->page) ? layout->bank_pages : 0;
-}
-
-/* A step of a page's bank that asks for `kind` of work; each duration is as it
- * lasts in the noise of the moment. */
-static inline struct interleave_step
-step_of(const struct spot *spot, enum step_kind kind, uint64_t begin_ns)
-{
-    return (struct interleave_step){.kind = kind,
-                                    .bank = spot->bank,
-                                    .block = spot->block,
-                                    .begin_ns = begin_ns};
+    return spot->place == &layout->places[spot->place->last]
+               ? layout->bank_pages
+               : 0;
 }
 
 /* Sense and bring to the controller's side of the bus; what the controller does
- * to a page that is copied. */
+ * to a page that is copied. `awaited`: what is asked for next may wait. */
 uint64_t array_fetch(struct array *array, const struct spot *spot,
-                     uint64_t copy_ns, uint64_t begin_ns);
+                     uint64_t copy_ns, bool awaited, uint64_t begin_ns);
 
 /* Programs a page, or keeps it in the controller's memory for the rest of its
  * program. */

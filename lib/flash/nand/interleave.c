@@ -82,26 +82,28 @@ static uint64_t sooner(const struct interleave *il, unsigned lane,
 /* When a request may be complete at the soonest. A step that may begin has all
  * its work before it; a page that is sensed, the bus; one that is through it,
  * the controller and the link, unless a flush waits for it. Where no step is a
- * request's own, all have to be programmed before something has room. */
+ * request's own, a program has to make room; the end of one of cleaning's only
+ * lets other steps begin. */
 static uint64_t soonest_ns(const struct interleave *il)
 {
-    const bool own = il->own_steps_count > 0;
-    uint64_t link_ns = il->least_work_ns, bus_ns = 0;
+    const bool own = il->own_steps_count > 0 || il->flush != NONE;
+    const uint64_t bus_ns = own ? il->least_bus_ns : 0;
+    uint64_t link_ns = own ? il->least_link_ns : il->least_program_ns;
     uint64_t ns = il->agenda.first_ns[LANE_LINK];
 
+    if (il->least_work_ns < link_ns && own)
+        link_ns = il->least_work_ns;
+    if (il->suspended_count > 0 && il->resume_ns < link_ns)
+        link_ns = il->resume_ns; /* and then the rest of a program */
     if (il->flush != NONE)
         link_ns = 0;
-    else if (own && il->least_link_ns < link_ns)
-        link_ns = il->least_link_ns;
-    if (own || il->flush != NONE)
-        bus_ns = il->least_bus_ns;
-    for (unsigned lane = LANE_OTHER; lane < AGENDA_LANES; lane++)
-        ns = sooner(il, lane, 0, ns);
-    for (unsigned lane = LANE_READY; lane < LANE_OTHER; lane++)
+    ns = sooner(il, LANE_OWN, 0, ns);
+    ns = sooner(il, LANE_OTHER, link_ns, ns);
+    for (unsigned lane = LANE_READY; lane < LANE_OWN; lane++)
         ns = sooner(il, lane, bus_ns + link_ns, ns);
     for (unsigned lane = LANE_BUS; lane < LANE_READY; lane++)
         ns = sooner(il, lane, link_ns, ns);
-    return sooner(il, LANE_LAST, il->least_work_ns, ns);
+    return sooner(il, LANE_LAST, own ? il->least_work_ns : link_ns, ns);
 }
 
 uint64_t interleave_ask_ns(const struct interleave *il)
@@ -222,7 +224,7 @@ static int grow(struct interleave *il, struct queue *queue)
 /* Room for a step at the end of the queue, in the books of the open job; NULL:
  * no memory. */
 static inline struct step *take_in(struct interleave *il, struct queue *queue,
-                                   unsigned kind)
+                                   const struct step *asked)
 {
     struct job *job = &il->jobs[il->open];
 
@@ -235,16 +237,20 @@ static inline struct step *take_in(struct interleave *il, struct queue *queue,
     struct step *step = step_at(queue, queue->tail++);
     /* The queue's next is soon wanted. */
     __builtin_prefetch(step_at(queue, queue->tail), 1);
-    step->kind = (uint8_t)kind;
+    *step = *asked;
     step->job = il->open;
     job->steps_left_count++;
     il->own_steps_count += !job->chore;
-    job->erases_left_count += kind == STEP_ERASE;
+    job->erases_left_count += step->kind == STEP_ERASE;
     return step;
 }
 
-void interleave_then(struct interleave *il)
+void array_then(struct array *array)
 {
+    struct interleave *il = array->interleave;
+
+    if (!il)
+        return;
     gate_leave(il, il->gate.gate);
     il->gate = il->reading;
     il->reading = NO_READS;
@@ -279,14 +285,12 @@ static inline void use(struct interleave *il, uint32_t gate)
 }
 
 /* What a step that writes waits for, and what waits for it. */
-static inline void set_gates(struct interleave *il, struct step *step,
-                             uint32_t block_number)
+static inline void set_gates(struct interleave *il, struct step *step)
 {
-    step->block = block_number;
     step->waits_for = step->erased = step->arrives = step->opens = NONE;
-    if (block_number == NONE)
+    if (step->block == NONE)
         return;
-    struct block_gates *block = &il->blocks[block_number];
+    struct block_gates *block = &il->blocks[step->block];
     if (step->kind == STEP_ERASE) {
         step->waits_for = block->written;
         step->opens = block->erased;
@@ -322,8 +326,7 @@ static inline void note_read(struct interleave *il, struct queue *queue,
 }
 
 /* What comes behind the bus of a request's read takes no less. */
-static inline void note_link(struct interleave *il,
-                             const struct interleave_step *asked)
+static inline void note_link(struct interleave *il, const struct step *asked)
 {
     const uint64_t bytes = asked->to_host ? asked->bytes : 0;
     const uint64_t controller_ns = asked->to_host ? asked->controller_ns : 0;
@@ -340,78 +343,67 @@ static inline void note_link(struct interleave *il,
                                                       il->link_bytes_per_second;
 }
 
-static inline void ask(struct interleave *il,
-                       const struct interleave_step *asked)
+void interleave_ask(struct interleave *il, uint32_t at,
+                    const struct step *asked)
 {
-    const enum step_kind kind = asked->kind;
-    struct bank *bank = &il->banks[asked->bank];
+    const unsigned kind = asked->kind;
+    struct bank *bank = &il->banks[at];
     struct queue *queue = &bank->queues[queue_of(il, kind)];
-    struct step *step = take_in(il, queue, kind);
+    struct step *step = take_in(il, queue, asked);
 
     if (!step)
         return;
-    step->begin_ns = asked->begin_ns;
-    step->work_ns = asked->work_ns;
-    step->bus_ns = asked->bus_ns;
     if (asked->work_ns < il->least_work_ns)
         il->least_work_ns = asked->work_ns;
+    if (kind == STEP_PROGRAM && asked->work_ns < il->least_program_ns)
+        il->least_program_ns = asked->work_ns;
     if (kind <= STEP_PROGRAM && asked->bus_ns < il->least_bus_ns)
         il->least_bus_ns = asked->bus_ns;
-    step->controller_ns = (uint32_t)asked->controller_ns;
     if (kind == STEP_READ) {
-        step->bytes = (uint32_t)asked->bytes;
-        step->sense = asked->sense;
-        step->plane = asked->plane;
-        step->to_host = asked->to_host;
         /* Where it lies may have to be read. */
         step->waits_for = gate_of(il, &il->gate);
         step->opens = NONE;
-        if (!asked->to_host)
+        if (asked->awaited)
             note_read(il, queue, step);
         if (!il->jobs[il->open].chore)
             note_link(il, asked);
     } else {
-        set_gates(il, step, asked->block);
+        set_gates(il, step);
     }
     use(il, step->waits_for);
     if (kind == STEP_PROGRAM)
         il->jobs[il->open].programmed_bytes += asked->bytes;
     il->chore_work_ns += asked->bus_ns + asked->work_ns;
     if (queue->tail - queue->head == 1)
-        gate_watch(il, asked->bank, step);
+        gate_watch(il, at, step);
     /* The bank looks at all that may begin at one time. */
     const uint64_t look_ns = later(asked->begin_ns, il->now_ns);
     if (bank->look_ns != look_ns) {
         il->begins_count++;
-        expect(il, LANE_LAST, look_ns, EVENT_BEGIN, asked->bank);
+        expect(il, LANE_LAST, look_ns, EVENT_BEGIN, at);
     }
     bank->look_ns = look_ns;
 }
 
-void interleave_ask(struct interleave *il, const struct interleave_step *asked)
-{
-    ask(il, asked);
-}
-
-void interleave_ask_erase(struct interleave *il,
-                          const struct interleave_step *step, uint32_t count)
+void interleave_ask_erase(struct interleave *il, uint32_t bank, uint32_t count,
+                          const struct step *step)
 {
     struct block_gates *block = &il->blocks[step->block];
-    struct interleave_step one = *step;
 
     gate_leave(il, block->erased);
     block->erased = gate_new(il);
-    for (uint32_t i = 0; i < count; i++, one.bank++)
-        ask(il, &one);
+    for (uint32_t i = 0; i < count; i++)
+        interleave_ask(il, bank + i, step);
     gate_leave(il, block->written);
     block->written = NONE;
 }
 
-void interleave_replace(struct interleave *il, uint32_t block, uint32_t other)
+void array_replace(struct array *array, uint32_t block, uint32_t other)
 {
-    const uint32_t gate = il->blocks[other].erased;
+    struct interleave *il = array->interleave;
+    const uint32_t gate = il ? il->blocks[other].erased : NONE;
 
-    if (gate == NONE)
+    if (gate == NONE || block == other)
         return;
     gate_leave(il, il->blocks[block].erased);
     il->blocks[block].erased = gate;
@@ -423,23 +415,26 @@ void interleave_explain(struct interleave *il, bool explains)
     il->explains = explains;
 }
 
-void interleave_begin_chore(struct interleave *il)
+void array_begin_chore(struct array *array)
 {
-    uint32_t at = job_enter(il);
+    struct interleave *il = array->interleave;
+    const uint32_t at = il ? job_enter(il) : NONE;
 
     if (at != NONE)
         il->chore = at;
 }
 
-uint64_t interleave_end_chore(struct interleave *il)
+void array_end_chore(struct array *array)
 {
-    uint64_t work_ns = il->chore_work_ns;
+    struct interleave *il = array->interleave;
 
+    if (!il)
+        return;
+    array->chore_ns = il->chore_work_ns / array->stripe_banks_count;
     if (il->lost_chores_count > 0)
         il->lost_chores_count--;
     else
         job_leave(il, il->chore);
-    return work_ns;
 }
 
 void interleave_linger(struct interleave *il, uint64_t ns)
@@ -454,14 +449,10 @@ static int allocate(struct interleave *il)
     /* A bank has a transfer or a sense, a copy or a program, the end of what is
      * suspended, and waking up. */
     il->events_count = 4 * il->banks_count + il->jobs_count;
-    uint32_t banks = 0, whys = 0, jobs = 0, job_whys = 0;
-    il->banks =
-        interleave_more(NULL, &banks, il->banks_count, sizeof(*il->banks));
-    il->bank_whys =
-        interleave_more(NULL, &whys, il->banks_count, sizeof(*il->bank_whys));
-    il->jobs = interleave_more(NULL, &jobs, il->jobs_count, sizeof(*il->jobs));
-    il->job_whys =
-        interleave_more(NULL, &job_whys, il->jobs_count, sizeof(*il->job_whys));
+    il->banks = calloc(il->banks_count, sizeof(*il->banks));
+    il->bank_whys = calloc(il->banks_count, sizeof(*il->bank_whys));
+    il->jobs = calloc(il->jobs_count, sizeof(*il->jobs));
+    il->job_whys = calloc(il->jobs_count, sizeof(*il->job_whys));
     il->blocked = calloc(il->banks_count, sizeof(*il->blocked));
     il->channels = calloc(il->channels_count, sizeof(*il->channels));
     il->complete = calloc(il->jobs_count, sizeof(*il->complete));
@@ -469,18 +460,13 @@ static int allocate(struct interleave *il)
         !il->blocked || !il->channels || !il->complete ||
         agenda_create(&il->agenda, il->events_count))
         return -ENOMEM;
-    memset(il->banks, 0, il->banks_count * sizeof(*il->banks));
-    memset(il->bank_whys, 0, il->banks_count * sizeof(*il->bank_whys));
-    memset(il->jobs, 0, il->jobs_count * sizeof(*il->jobs));
-    memset(il->job_whys, 0, il->jobs_count * sizeof(*il->job_whys));
     const size_t bytes = array_all_blocks(il->array) * sizeof(*il->blocks);
     il->blocks = malloc(bytes);
     if (!il->blocks)
         return -ENOMEM;
     memset(il->blocks, 0xff, bytes);
-    for (uint32_t i = 0; i < il->banks_count; i++) {
+    for (uint32_t i = 0; i < il->banks_count; i++)
         il->banks[i].look_ns = UINT64_MAX;
-    }
     for (uint32_t i = 0; i < il->channels_count; i++)
         il->channels[i].first = NONE;
     for (uint32_t i = 0; i < il->jobs_count; i++)
@@ -489,8 +475,9 @@ static int allocate(struct interleave *il)
     il->gate = il->reading = NO_READS;
     il->free_gate = NONE;
     il->chore = il->free_chore = il->room.arriving = NONE;
-    il->least_bus_ns = il->least_work_ns = UINT32_MAX;
-    il->least_link_bytes = il->least_controller_ns = UINT32_MAX;
+    il->least_bus_ns = il->least_work_ns = il->least_program_ns = UINT32_MAX;
+    il->least_link_ns = il->least_link_bytes = il->least_controller_ns =
+        UINT32_MAX;
     memset(il->room.draining, 0xff, sizeof(il->room.draining));
     return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_FLASH_INTERLEAVE_H
 #define SSDPROBE_FLASH_INTERLEAVE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -119,40 +120,42 @@ void interleave_explain(struct interleave *interleave, bool explains);
 
 enum step_kind { STEP_READ, STEP_PROGRAM, STEP_BUSY, STEP_ERASE };
 
-/* A step of the open job or chore. */
-struct interleave_step {
-    enum step_kind kind;
-    uint32_t bank;
-    uint32_t block; /* but of reads: it is written; UINT32_MAX: nobody waits */
-    uint64_t bytes; /* that cross the host's link; that are programmed */
-    uint64_t bus_ns, controller_ns;
-    uint64_t work_ns;  /* of a copy without the bus: both sense and program */
+/* A step of the open job or chore, in a cache line: there may be many. What
+ * asks for it fills in the first part. */
+struct step {
     uint64_t begin_ns; /* not before */
-    uint64_t sense;    /* reads of the same number in several planes, */
-    uint32_t plane;    /* a bit each, are sensed together; 0: alone */
-    bool to_host;
-};
-void interleave_ask(struct interleave *interleave,
-                    const struct interleave_step *step);
-/* In `count` banks from the step's on. */
-void interleave_ask_erase(struct interleave *interleave,
-                          const struct interleave_step *step, uint32_t count);
+    uint64_t work_ns;  /* sense, program, or busy: both, without the bus */
+    uint64_t bus_ns;
+    union {
+        uint64_t sense; /* reads of one number in several planes, */
+        struct {
+            uint32_t block;   /* is written; UINT32_MAX: nobody waits */
+            uint32_t arrives; /* a gate that must be open */
+        };
+    };
+    union {
+        uint32_t plane;  /* a bit each, are sensed together; 0: alone */
+        uint32_t erased; /* of others: a gate that must be open */
+    };
+    uint32_t controller_ns; /* a page is less than a GiB, */
+    uint32_t bytes;         /* that cross the host's link; are programmed */
+    uint8_t kind;
+    bool to_host, awaited; /* of a read; what is asked for may wait for it */
 
-/* What is written into a block from now on waits for the other's last erase. */
-void interleave_replace(struct interleave *interleave, uint32_t block,
-                        uint32_t other);
+    uint32_t job;       /* whose it is */
+    uint32_t waits_for; /* a gate that must be open */
+    uint32_t opens;     /* the gate that it counts for */
+};
+static_assert(sizeof(struct step) == 64, "a cache line");
+
+void interleave_ask(struct interleave *interleave, uint32_t bank,
+                    const struct step *step);
+/* In `count` banks from that on. */
+void interleave_ask_erase(struct interleave *interleave, uint32_t bank,
+                          uint32_t count, const struct step *step);
 
 /* The open job takes so much longer, once all that it waits for is done. */
 void interleave_linger(struct interleave *interleave, uint64_t ns);
-
-/* What is asked for from now on waits for the reads since the last call. */
-void interleave_then(struct interleave *interleave);
-
-/* What is asked for between the two is cleaning's, and nobody waits for it but
- * who needs its blocks. */
-void interleave_begin_chore(struct interleave *interleave);
-/* How much work it was, in all banks together. */
-uint64_t interleave_end_chore(struct interleave *interleave);
 
 /* A piece of the open job's write, which takes so much more room than there was
  * taken for it, comes over the link in `transfer_ns`, not before `begin_ns`.

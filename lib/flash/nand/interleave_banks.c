@@ -152,13 +152,14 @@ static inline void ready_at(struct interleave *il, uint64_t ns, uint32_t at)
 static void lasts(struct interleave *il, uint32_t at, uint64_t ns)
 {
     struct bank *bank = &il->banks[at];
+    const struct step *step = head_of(bank);
+    const struct job *job = &il->jobs[step->job];
 
     bank->over_ns = il->now_ns + ns;
     if (!bank->over_pending)
-        expect(il, LANE_OTHER, bank->over_ns,
-               head_of(bank)->kind == STEP_PROGRAM ? EVENT_PROGRAMMED
-                                                   : EVENT_OVER,
-               at);
+        expect(il, job->chore && !job->drains ? LANE_OTHER : LANE_OWN,
+               bank->over_ns,
+               step->kind == STEP_PROGRAM ? EVENT_PROGRAMMED : EVENT_OVER, at);
     bank->over_pending = true;
 }
 
@@ -207,6 +208,7 @@ static void interrupt(struct interleave *il, uint32_t at)
     if (ns == UINT64_MAX || bank->over_ns <= il->now_ns + ns)
         return; /* the read waits for the rest */
     bank->suspended = true;
+    il->suspended_count++;
     bank->suspended_queue = bank->queue;
     bank->suspended_began_ns = bank->began_ns;
     bank->suspended_aside_ns = bank->aside_ns;
@@ -229,6 +231,7 @@ static void resume(struct interleave *il, uint32_t at)
     const uint64_t aside_ns = il->now_ns - bank->suspended_ns;
 
     bank->suspended = false;
+    il->suspended_count--;
     bank->queue = bank->suspended_queue;
     bank->began_ns = bank->suspended_began_ns;
     bank->aside_ns = bank->suspended_aside_ns + aside_ns;
@@ -592,10 +595,8 @@ static void program_next(struct interleave *il, uint32_t at)
     if (bank->programming || bank->copying || bank->held_count == 0)
         return;
     bank->copying = true;
-    if (il->cache_program)
-        expect(il, LANE_OTHER, il->now_ns + il->copy_ns, EVENT_COPIED, at);
-    else
-        expect(il, LANE_OTHER, il->now_ns, EVENT_COPIED, at);
+    expect(il, LANE_OTHER, il->now_ns + (il->cache_program ? il->copy_ns : 0),
+           EVENT_COPIED, at);
 }
 
 static void program_transferred(struct interleave *il, uint32_t at)

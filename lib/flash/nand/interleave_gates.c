@@ -7,17 +7,11 @@
 
 void *interleave_more(void *old, uint32_t *count, uint32_t least, size_t size)
 {
-    enum { LINE_BYTES = 64 };
     const uint32_t wanted = *count ? 2 * *count : least;
-    const size_t bytes = (wanted * size + LINE_BYTES - 1) / LINE_BYTES;
-    void *made = aligned_alloc(LINE_BYTES, bytes * LINE_BYTES);
+    void *made = realloc(old, wanted * size);
 
-    if (!made)
-        return NULL;
-    if (*count)
-        memcpy(made, old, *count * size);
-    free(old);
-    *count = wanted;
+    if (made)
+        *count = wanted;
     return made;
 }
 

@@ -21,31 +21,6 @@
 #define NONE UINT32_MAX
 #define MANY (UINT32_MAX - 1)
 
-/* Of a cache line: there may be many. */
-struct step {
-    uint64_t begin_ns; /* not before */
-    uint64_t work_ns;  /* sense, program, or busy */
-    uint64_t bus_ns;
-    union {
-        uint64_t sense; /* reads of one number are sensed together */
-        struct {
-            uint32_t block;   /* it is written; NONE */
-            uint32_t arrives; /* a gate that must be open */
-        };
-    };
-    uint32_t controller_ns, bytes; /* a page is less than a GiB */
-    uint32_t job;                  /* whose it is */
-    uint32_t waits_for;            /* a gate that must be open */
-    uint32_t opens;                /* the gate that it counts for */
-    union {
-        uint32_t plane;  /* of a read: a bit; 0: it is sensed alone */
-        uint32_t erased; /* of others: a gate that must be open */
-    };
-    uint8_t kind;
-    bool to_host;
-};
-static_assert(sizeof(struct step) == 64, "a cache line");
-
 /* Steps wait for others that were asked for before them: gates open when those
  * are done. */
 struct gate {
@@ -238,7 +213,8 @@ struct interleave {
     size_t reserved_count; /* submitted and not yet returned */
     /* No step takes less of the bus, or of a bank. Requests have so many that
      * are not done. */
-    uint64_t least_bus_ns, least_work_ns, own_steps_count;
+    uint64_t least_bus_ns, least_work_ns, least_program_ns, own_steps_count;
+    uint32_t suspended_count; /* banks that are */
     uint64_t least_link_ns, least_link_bytes, least_controller_ns;
     uint64_t now_ns, now_order; /* of what happens */
     int error;
@@ -261,8 +237,7 @@ static inline void expect(struct interleave *il, enum agenda_lane lane,
     agenda_put(&il->agenda, lane, later(ns, il->now_ns), kind, at);
 }
 
-/* Twice as much of what has `size` bytes each, in cache lines; NULL: no
- * memory. */
+/* Twice as much of what has `size` bytes each; NULL: no memory. */
 void *interleave_more(void *old, uint32_t *count, uint32_t least, size_t size);
 
 /* ---- gates (interleave_gates.c) ----------------------------------------- */

@@ -63,9 +63,10 @@ static struct layout_place place_of(const enum digit order[DIGITS],
         .stage = (uint8_t)values[STAGE]};
 }
 
-/* Which pages of the row share a program, and before which no program lacks
- * some. `newest` is scratch: of each bank. */
-static void find_programs(struct layout *layout, uint32_t newest[])
+/* Which pages of the row share a program; before which no program lacks some,
+ * and a unit of so many pages begins. `newest` is scratch: of each bank. */
+static void find_programs(struct layout *layout, uint32_t newest[],
+                          uint32_t unit_pages)
 {
     struct layout_place *places = layout->places;
     uint32_t waiting = 0, pages = layout->row.by;
@@ -78,7 +79,9 @@ static void find_programs(struct layout *layout, uint32_t newest[])
             place->before_count = places[place->previous].before_count + 1;
         waiting += place->before_count == 0;
         waiting -= place->before_count + 1 == layout->bank_pages;
-        layout->whole_from[page + 1] = waiting == 0 ? page + 1 : NONE;
+        const bool whole = waiting == 0 && (page + 1) % unit_pages == 0;
+        layout->whole_from[page + 1] =
+            whole || page + 1 == pages ? page + 1 : NONE;
     }
     for (uint32_t page = pages; page-- > 0;) {
         places[page].last = newest[places[page].bank];
@@ -114,6 +117,7 @@ int layout_create(const struct drive *drive, uint32_t program_pages,
     uint32_t bank_pages =
         (uint32_t)(drive->planes_count * drive_sections_count(drive)) *
         program_pages;
+    const uint64_t section_bytes = drive_section_bytes(drive);
     uint32_t radices[DIGITS], *newest = malloc(banks * sizeof(*newest));
     struct layout *made = calloc(1, sizeof(*made));
     enum digit order[DIGITS] = {CHANNEL};
@@ -138,7 +142,10 @@ int layout_create(const struct drive *drive, uint32_t program_pages,
     memset(newest, 0xff, banks * sizeof(*newest));
     for (uint32_t page = 0; page < made->row.by; page++)
         made->places[page] = place_of(order, radices, page);
-    find_programs(made, newest);
+    find_programs(made, newest,
+                  drive->clustered_page_bytes > section_bytes
+                      ? (uint32_t)(drive->clustered_page_bytes / section_bytes)
+                      : 1);
     free(newest);
     *layout = made;
     return 0;

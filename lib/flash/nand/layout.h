@@ -40,8 +40,9 @@ struct layout {
     uint32_t banks_count;   /* that a block stripes over */
     uint16_t *orders; /* of them, one behind the other; NULL: all rows alike */
     struct layout_place *places; /* of each page of a row */
-    uint32_t *whole_from; /* by page: the first at or behind it before which no
-                             bank's program lacks pages; row.by + 1 of them */
+    uint32_t *whole_from; /* by page: the first at or behind it with which a
+                             mapping unit begins, and before which no bank's
+                             program lacks pages; row.by + 1 of them */
 };
 
 /* For blocks whose programs write `program_pages` of each plane. 0 or -ENOMEM.
@@ -50,38 +51,17 @@ int layout_create(const struct drive *drive, uint32_t program_pages,
                   struct layout **layout);
 void layout_destroy(struct layout *layout); /* accepts NULL */
 
-static inline const struct layout_place *
-layout_place(const struct layout *layout, uint32_t page)
-{
-    return &layout->places[remainder_of(page, layout->row)];
-}
-
-/* Does the program of its bank lack no page when this one has come? */
-static inline bool layout_is_last(const struct layout *layout, uint32_t page)
-{
-    uint32_t in_row = remainder_of(page, layout->row);
-    return layout->places[in_row].last == in_row;
-}
-
-/* The page's number in its plane's block. */
-static inline uint32_t layout_position(const struct layout *layout,
-                                       uint32_t page)
-{
-    return quotient(page, layout->row) * layout->program_pages +
-           layout_place(layout, page)->stage;
-}
-
-/* Which of the banks that the block stripes over. */
-static inline uint32_t layout_bank(const struct layout *layout, uint32_t block,
+/* Which of the banks that a block stripes over holds a page of its row. `row`:
+ * the block's number, and the row's in the lower half. */
+static inline uint32_t layout_bank(const struct layout *layout, uint64_t row,
                                    uint32_t page)
 {
-    uint32_t bank = layout_place(layout, page)->bank;
+    const uint32_t bank = layout->places[page].bank;
 
-    if (!layout->orders)
-        return bank;
-    uint64_t row = (uint64_t)block << 32 | quotient(page, layout->row);
-    uint64_t order = random_mix(row) % LAYOUT_ORDERS;
-    return layout->orders[order * layout->banks_count + bank];
+    return layout->orders ? layout->orders[random_mix(row) % LAYOUT_ORDERS *
+                                               layout->banks_count +
+                                           bank]
+                          : bank;
 }
 
 #endif
