@@ -651,6 +651,15 @@ START_TEST(test_a_drive_of_today_keeps_what_was_found)
     twin_times_start(&start);
     ck_assert_uint_gt(start.program_ns[0], 1000000);
     ck_assert_uint_lt(start.command_ns, 20000);
+    /* No page of the model holds so many units: half of it does. */
+    struct findings wide = {.count = 0};
+    state(&wide, "parallel_units", 32);
+    state(&wide, "read_page", 256 * KIB);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &wide, true, &start, &why), 0);
+    shape = twin_shape_of(&start);
+    ck_assert_uint_eq(shape.stripe_count, 32);
+    ck_assert_uint_eq(shape.bank_page_bytes * shape.planes_count, 128 * KIB);
     compare_end(&compared);
 }
 END_TEST

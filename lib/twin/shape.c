@@ -265,23 +265,27 @@ static bool apply_today(const struct findings *findings, struct drive *drive)
         row = READ_USUAL_BYTES;
     if (dies == 0)
         dies = units ? 1 : DIES_USUAL;
-    shape.planes_count = row > CHIP_PAGE_TODAY_BYTES && row % 2 == 0 ? 2 : 1;
-    shape.bank_page_bytes = row / shape.planes_count;
     shape.page_bytes = findings_integer(findings, "clustered_page");
     if (shape.page_bytes == 0)
         shape.page_bytes = UNIT_TODAY_BYTES;
     drive->clustered_page_bytes = shape.page_bytes;
     set_reach(findings, drive);
-    for (uint64_t count = dies; count > 0; count = units ? 0 : count / 2) {
-        const uint64_t wide = row * count;
-        shape.stripe_count = count;
-        shape.channels_count = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
-        shape.block_bytes = findings_integer(findings, "clustered_block");
-        if (shape.block_bytes == 0)
-            shape.block_bytes = wide * 8 * drive->program_pages_count;
-        drive->die_queue = count > 1 ? DIE_QUEUE_READ_FIRST : DIE_QUEUE_NONE;
-        if (twin_shape_apply(&shape, drive))
-            return true;
+    for (; row >= CHIP_PAGE_LEAST_BYTES; row /= 2) {
+        shape.planes_count =
+            row > CHIP_PAGE_TODAY_BYTES && row % 2 == 0 ? 2 : 1;
+        shape.bank_page_bytes = row / shape.planes_count;
+        for (uint64_t count = dies; count > 0; count = units ? 0 : count / 2) {
+            const uint64_t wide = row * count;
+            shape.stripe_count = count;
+            shape.channels_count = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
+            shape.block_bytes = findings_integer(findings, "clustered_block");
+            if (shape.block_bytes == 0)
+                shape.block_bytes = wide * 8 * drive->program_pages_count;
+            drive->die_queue =
+                count > 1 ? DIE_QUEUE_READ_FIRST : DIE_QUEUE_NONE;
+            if (twin_shape_apply(&shape, drive))
+                return true;
+        }
     }
     return false;
 }
