@@ -169,6 +169,49 @@ END_TEST
 
 /* A candidate that is slower is not sent more at once: single requests stay
  * single, and what one takes does not add up over the rows. */
+/* An SLC cache that rows which were left out have filled is full for those that
+ * are kept, and empty again after a rest, though no row that is kept rested. */
+START_TEST(test_what_was_left_out_fills_the_cache)
+{
+    enum { RUN = 20, RUNS = 3, PITCH = 200 };
+    const struct twin_thinning how = {RUN * RUNS, RUN, false, 0, 0};
+    const char *drive = "qlc,write_buffer_bytes=0,program_ns=2ms,"
+                        "program_second_ns=2ms,program_third_ns=2ms,"
+                        "program_fourth_ns=2ms";
+    char spec[160];
+    struct record record;
+    struct twin_rows rows, thin;
+    double observed[RUNS] = {0}, predicted[RUNS] = {0};
+
+    snprintf(spec, sizeof(spec), "sim:%s", drive);
+    record_begin(&record, spec);
+    for (uint64_t i = 0; i < RUNS * PITCH; i++) {
+        if (i == PITCH * 3 / 2)
+            record_idle(&record, UINT64_C(4000000000));
+        record_one(&record, IO_WRITE, i * MIB,
+                   i > RUN && i < PITCH ? MIB : 64 * KIB);
+    }
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    twin_rows_mind_cache(&rows, 64 * MIB, UINT64_C(2000000000));
+    ck_assert_int_eq(twin_thin(&rows, &how, &thin), 0);
+    uint32_t *predicted_ns = predict(&thin, drive);
+    for (size_t i = 0, kept = 0; i < thin.count; i++) {
+        if (thin.items[i].length_bytes == MIB)
+            continue;
+        observed[kept / RUN] += thin.items[i].observed_ns;
+        predicted[kept++ / RUN] += predicted_ns[i];
+    }
+    ck_assert_double_gt(observed[1], 2 * observed[0]);
+    ck_assert_double_lt(observed[2], 1.5 * observed[0]);
+    for (size_t i = 0; i < RUNS; i++)
+        ck_assert_double_eq_tol(predicted[i], observed[i], observed[i] / 5);
+    free(predicted_ns);
+    twin_rows_free(&thin);
+    twin_rows_free(&rows);
+    record_end(&record);
+}
+END_TEST
+
 START_TEST(test_replay_waits_for_a_slower_candidate)
 {
     struct record record;
@@ -664,6 +707,37 @@ START_TEST(test_a_drive_of_today_keeps_what_was_found)
 }
 END_TEST
 
+static uint64_t slc_bytes(const struct drive *drive)
+{
+    return drive->slc_blocks_count * twin_shape_of(drive).block_bytes /
+           drive->program_levels_count;
+}
+
+/* As large as it was found, and so it stays where its blocks become others. */
+START_TEST(test_the_cache_of_flash_is_as_large_as_found)
+{
+    struct compared compared;
+    struct findings findings = {.count = 0};
+    struct drive start;
+
+    compare_begin(&compared, "sim:ssd-c,noise=realistic", 2);
+    state(&findings, "fast_cache", 240 * MIB);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &findings, true, &start, &why), 0);
+    ck_assert_double_eq_tol((double)slc_bytes(&start), 240.0 * MIB, 8.0 * MIB);
+    ck_assert(
+        twin_aspect_is_known(twin_aspect_find("slc_blocks_count"), &findings));
+    struct twin_shape shape = twin_shape_of(&start);
+    shape.block_bytes *= 2;
+    ck_assert(twin_shape_apply(&shape, &start));
+    ck_assert_double_eq_tol((double)slc_bytes(&start), 240.0 * MIB, 8.0 * MIB);
+    ck_assert(twin_aspect_apply(twin_aspect_find("program_levels_count"), "2",
+                                &start));
+    ck_assert_double_eq_tol((double)slc_bytes(&start), 240.0 * MIB, 8.0 * MIB);
+    compare_end(&compared);
+}
+END_TEST
+
 /* A drive beside another is given up as soon as it cannot come to fit as well:
  * at once where it answers alike, and after a look where it is far off. One
  * with other times comes to fit as well. */
@@ -874,6 +948,7 @@ int main(void)
     tcase_add_test(replay,
                    test_small_requests_need_not_make_room_for_large_ones);
     tcase_add_test(replay, test_what_was_left_out_was_written);
+    tcase_add_test(replay, test_what_was_left_out_fills_the_cache);
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_test(replay, test_the_error_is_by_kind_and_depth);
     tcase_add_test(replay, test_rows_that_are_held_have_no_weight);
@@ -893,6 +968,7 @@ int main(void)
     tcase_add_test(fit, test_what_zeros_cost_is_fitted);
     tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);
     tcase_add_test(fit, test_a_drive_of_today_keeps_what_was_found);
+    tcase_add_test(fit, test_the_cache_of_flash_is_as_large_as_found);
     tcase_add_test(fit, test_what_cannot_win_is_given_up);
     tcase_add_test(fit, test_pages_lie_in_planes);
     tcase_add_test(fit, test_no_logs_are_tried_where_there_are_none);

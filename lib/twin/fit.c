@@ -97,6 +97,13 @@ static int weigh_direct(const struct twin_rows *rows,
     return 0;
 }
 
+/* Filling the SLC cache takes as long however few rows are kept. */
+static uint64_t fills_steps(const struct twin_rows *thin,
+                            const struct drive *drive)
+{
+    return 2 * thin->fills_bytes / twin_shape_of(drive).bank_page_bytes;
+}
+
 /* Keeps ever fewer rows, first of those probes whose rows take most steps. */
 static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
                    uint64_t steps_max, const struct drive *drive,
@@ -108,7 +115,7 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
         int error = twin_thin(rows, &how, thin);
         if (!error)
             error = twin_replay_work(drive, thin, &steps, why);
-        if (error || steps <= steps_max ||
+        if (error || steps <= steps_max + fills_steps(thin, drive) ||
             how.per_probe_steps <= twin_thin_least)
             return error;
         twin_rows_free(thin);
@@ -222,9 +229,9 @@ static int race(const struct twin_rows *rows, const struct findings *findings,
     make_small(findings, &drives[4]);
     drives[5] = drives[4];
     for (size_t i = 3; i < RUNNERS; i += 2)
-        drives[i].slc_blocks_count = drives[i].capacity_bytes / SLC_SHARE /
-                                         twin_shape_of(&drives[i]).block_bytes +
-                                     1;
+        if (drives[i].slc_blocks_count == 0)
+            twin_shape_set_slc(drives[i].capacity_bytes / SLC_SHARE,
+                               &drives[i]);
     for (size_t i = 0; i < RUNNERS && !error; i++) {
         twin_times_start(&drives[i]);
         error = twin_times(rows, STEPS_RACE, &drives[i], &fit, why);
@@ -236,6 +243,38 @@ static int race(const struct twin_rows *rows, const struct findings *findings,
     }
     *is_today = best >= OLD;
     twin->drive = drives[best];
+    return error;
+}
+
+/* After how long a rest is the SLC cache empty, where no probe has found that?
+ * The one under which a drive of today explains the rows best. */
+static int find_rest(const struct findings *findings, struct twin_rows *rows,
+                     struct twin *twin, struct fault *why)
+{
+    enum { RESTS = 4, STEPS_REST = 2, FIRST_S = 1, NEXT = 5 };
+    uint64_t rest_ns = FIRST_S * UINT64_C(1000000000), best_ns = rest_ns;
+    double least = INFINITY;
+    int error = 0;
+
+    for (int i = 0; i < RESTS && !error; i++, rest_ns *= NEXT) {
+        struct twin_rows thin = {.count = 0};
+        struct twin_times_fit fit;
+        struct drive drive;
+        rows->cache_rest_ns = rest_ns;
+        if (twin_shape_start(rows, findings, true, &drive, why))
+            return 0;
+        twin_times_start(&drive);
+        error = thin_to(rows, fewest, STEPS_FEWEST_MAX, &drive, &thin, why);
+        if (!error)
+            error = twin_times(&thin, STEPS_REST, &drive, &fit, why);
+        twin->replays_count += fit.replays_count;
+        if (!error && fit.cost < least) {
+            least = fit.cost;
+            best_ns = rest_ns;
+        }
+        twin_rows_free(&thin);
+    }
+    rows->cache_rest_ns = best_ns;
     return error;
 }
 
@@ -262,13 +301,17 @@ static int fit_flash(const struct twin_rows *all, const struct thinned *thinned,
     return error ? error : contrast_with_null(small, twin, why);
 }
 
-int twin_fit(const struct twin_rows *rows, const struct findings *findings,
+int twin_fit(struct twin_rows *rows, const struct findings *findings,
              struct twin *twin, struct fault *why)
 {
     struct thinned thinned = {.small = {0}};
+    int error = 0;
 
     memset(twin, 0, sizeof(*twin));
-    int error = twin_shape_start(rows, findings, false, &twin->drive, why);
+    if (rows->cache_bytes > 0 && rows->cache_rest_ns == 0)
+        error = find_rest(findings, rows, twin, why);
+    if (!error)
+        error = twin_shape_start(rows, findings, false, &twin->drive, why);
     if (error)
         return error;
     twin_times_start(&twin->drive);

@@ -75,6 +75,31 @@ static bool programs_whole_units(const struct drive *drive)
            drive->clustered_page_bytes % (page_bytes * at_once) == 0;
 }
 
+/* What a block of the SLC cache holds, with one bit a cell. */
+static uint64_t slc_block_bytes(const struct drive *drive)
+{
+    return drive_block_bytes(drive) / drive->pages_per_block_count *
+           (drive->pages_per_block_count / drive->program_levels_count);
+}
+
+void twin_shape_set_slc(uint64_t bytes, struct drive *drive)
+{
+    const uint64_t block_bytes = slc_block_bytes(drive);
+
+    drive->slc_blocks_count =
+        bytes && block_bytes ? (bytes + block_bytes / 2) / block_bytes : 0;
+    if (bytes && drive->slc_blocks_count == 0)
+        drive->slc_blocks_count = 1;
+}
+
+/* The cache of flash stays as large where its blocks become others. */
+static void keep_slc(const struct drive *before, struct drive *drive)
+{
+    if (before->slc_blocks_count == drive->slc_blocks_count)
+        twin_shape_set_slc(before->slc_blocks_count * slc_block_bytes(before),
+                           drive);
+}
+
 bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
 {
     struct drive changed = *drive;
@@ -102,6 +127,7 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
                    &changed))
         return false;
     changed.clustered_page_bytes = shape->page_bytes;
+    keep_slc(drive, &changed);
     if (drive_check(&changed, &why) || !programs_whole_units(&changed))
         return false;
     *drive = changed;
@@ -239,7 +265,8 @@ static struct twin_shape first_shape(const struct findings *findings)
 
 /* A drive of today: units smaller than a page, all dies in one block, one-shot
  * programs, queues of dies, a buffer that drains at once. */
-static bool apply_today(const struct findings *findings, struct drive *drive)
+static bool apply_today(const struct findings *findings, uint64_t rest_ns,
+                        struct drive *drive)
 {
     enum { READ_USUAL_BYTES = 32 << 10, BUFFER_USUAL_BYTES = 4 << 20 };
     enum { DIES_USUAL = 8, LEVELS_USUAL = 3 };
@@ -283,8 +310,13 @@ static bool apply_today(const struct findings *findings, struct drive *drive)
                 shape.block_bytes = wide * 8 * drive->program_pages_count;
             drive->die_queue =
                 count > 1 ? DIE_QUEUE_READ_FIRST : DIE_QUEUE_NONE;
-            if (twin_shape_apply(&shape, drive))
+            if (twin_shape_apply(&shape, drive)) {
+                twin_shape_set_slc(findings_integer(findings, "fast_cache"),
+                                   drive);
+                if (drive->slc_blocks_count > 0)
+                    drive->idle_after_ns = rest_ns;
                 return true;
+            }
         }
     }
     return false;
@@ -308,7 +340,7 @@ int twin_shape_start(const struct twin_rows *rows,
     set_mapping(findings, drive);
     set_buffers(findings, drive);
     if (today)
-        return apply_today(findings, drive) ? 0 : -ENOENT;
+        return apply_today(findings, rows->cache_rest_ns, drive) ? 0 : -ENOENT;
     struct twin_shape shape = first_shape(findings);
     drive->clustered_page_bytes = shape.page_bytes;
     set_contents(findings, drive);
@@ -375,7 +407,10 @@ static bool has_slc(const struct drive *drive)
 static const struct twin_aspect aspects[] = {
     {"write_buffer_protected", NULL, has_write_buffer, ON_OFF},
     {"fua", NULL, NULL, ON_OFF},
-    {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128", "512"}},
+    {"slc_blocks_count",
+     "fast_cache",
+     has_levels,
+     {"0", "8", "32", "128", "512"}},
     {"slc_full", NULL, has_slc, {"fold", "bypass", "bypass-fold"}},
     {"queue_depth_count", NULL, NULL, {"1", "32", "256"}},
     {"write_buffer_bytes",
@@ -525,6 +560,7 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
         return false;
     if (changed.mapping != MAPPING_PAGE && !lay_out_plainly(&changed))
         return false;
+    keep_slc(drive, &changed);
     if (drive_check(&changed, &why) || !programs_whole_units(&changed))
         return false;
     *drive = changed;

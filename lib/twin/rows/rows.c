@@ -262,6 +262,13 @@ void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns)
             rows->items[i].weight = 0;
 }
 
+void twin_rows_mind_cache(struct twin_rows *rows, uint64_t cache_bytes,
+                          uint64_t rest_ns)
+{
+    rows->cache_bytes = cache_bytes;
+    rows->cache_rest_ns = rest_ns;
+}
+
 void twin_rows_mind_contents(struct twin_rows *rows, const char *probe)
 {
     rows->contents_matter = true;

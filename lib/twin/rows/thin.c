@@ -169,11 +169,81 @@ static int ground_note(const struct twin_row *row, struct ground *ground,
     return error;
 }
 
+/* ---- what fills the SLC cache ------------------------------------------ */
+
+enum { FILL_BYTES = 1 << 20 };
+
+/* How full it was in the run, and how full it is by the rows that are kept. */
+struct cache {
+    uint64_t bytes, rest_ns, full_bytes, kept_bytes, place_bytes;
+    bool rested; /* since the last row that was kept */
+};
+
+static void cache_rest(const struct twin_row *row, struct cache *cache)
+{
+    if (!row->quiet || row->idle_ns < cache->rest_ns)
+        return;
+    cache->full_bytes = 0;
+    cache->rested = true;
+}
+
+static void fill(uint64_t *full_bytes, uint64_t bytes,
+                 const struct cache *cache)
+{
+    *full_bytes =
+        *full_bytes + bytes < cache->bytes ? *full_bytes + bytes : cache->bytes;
+}
+
+/* Writes what was left out before a row that is kept. */
+static void cache_fill(struct cache *cache, struct twin_row *row,
+                       struct twin_rows *thin)
+{
+    const uint64_t end_bytes = thin->capacity_bytes / FILL_BYTES * FILL_BYTES;
+    struct twin_row filler = {.length_bytes = FILL_BYTES,
+                              .anchor = row->anchor,
+                              .gap_ns = row->gap_ns,
+                              .after_complete = row->after_complete,
+                              .observed_ns = 1,
+                              .operation = OPERATION_WRITE,
+                              .probe = row->probe,
+                              .depth = 1,
+                              .kind = TWIN_OTHER,
+                              .alone = true};
+
+    if (row->operation != OPERATION_WRITE)
+        return;
+    while (cache->kept_bytes < cache->full_bytes) {
+        filler.offset_bytes = cache->place_bytes / FILL_BYTES * FILL_BYTES;
+        thin->items[thin->count] = filler;
+        filler.anchor = row->anchor = (uint32_t)thin->count++;
+        filler.after_complete = row->after_complete = true;
+        filler.gap_ns = row->gap_ns = 0;
+        cache->place_bytes = (cache->place_bytes + FILL_BYTES) % end_bytes;
+        cache->kept_bytes += FILL_BYTES;
+        thin->fills_bytes += FILL_BYTES;
+    }
+}
+
+/* Each rest may add one to those that the bytes make up. */
+static size_t fills_most(const struct twin_rows *rows)
+{
+    uint64_t bytes = 0, rests_count = 1;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->items[i].operation == OPERATION_WRITE)
+            bytes += rows->items[i].length_bytes;
+        rests_count += rows->items[i].idle_ns >= rows->cache_rest_ns;
+    }
+    return rows->cache_bytes ? bytes / FILL_BYTES + rests_count : 0;
+}
+
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin)
 {
     struct pass passes[TWIN_PROBES_MAX] = {{0}};
     uint32_t *now_at = malloc((rows->count + 1) * sizeof(*now_at));
+    struct cache cache = {.bytes = rows->cache_bytes,
+                          .rest_ns = rows->cache_rest_ns};
     struct ground ground;
     int error = ground_make(rows, &ground);
 
@@ -183,7 +253,8 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
     thin->notes = NULL;
     thin->notes_count = 0;
     thin->may_fold = true;
-    thin->items = malloc((rows->count + 1) * sizeof(*thin->items));
+    thin->items =
+        malloc((rows->count + fills_most(rows) + 1) * sizeof(*thin->items));
     if (!now_at || !thin->items)
         error = -ENOMEM;
     else
@@ -191,9 +262,15 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
     for (size_t i = 0; i < rows->count && !error; i++) {
         now_at[i] = UINT32_MAX;
         struct twin_row row = rows->items[i];
+        const uint64_t written_bytes =
+            row.operation == OPERATION_WRITE ? row.length_bytes : 0;
+        cache_rest(&row, &cache);
         if (row.probe == TWIN_PROBE_NONE ||
             !is_kept(row.quiet, &passes[row.probe])) {
             ground_mark(&row, &ground);
+            fill(&cache.full_bytes, written_bytes, &cache);
+            if (written_bytes)
+                cache.place_bytes = row.offset_bytes;
             continue;
         }
         error = ground_note(&row, &ground, thin);
@@ -205,6 +282,15 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
             row.after_complete = thin->count > 0;
             row.gap_ns = 0;
         }
+        if (cache.rested) {
+            cache.kept_bytes = 0;
+            if (row.gap_ns < cache.rest_ns)
+                row.gap_ns = cache.rest_ns;
+        }
+        cache.rested = false;
+        cache_fill(&cache, &row, thin);
+        fill(&cache.full_bytes, written_bytes, &cache);
+        fill(&cache.kept_bytes, written_bytes, &cache);
         now_at[i] = (uint32_t)thin->count;
         thin->items[thin->count++] = row;
     }
