@@ -206,43 +206,76 @@ static void make_small(const struct findings *findings, struct drive *drive)
     }
 }
 
+/* With all its pages in one die. */
+static void make_single(struct drive *drive)
+{
+    struct twin_shape shape = twin_shape_of(drive);
+
+    shape.block_bytes /= shape.stripe_count;
+    shape.stripe_count = shape.channels_count = 1;
+    twin_shape_apply(&shape, drive);
+}
+
+/* How a drive of today may begin. */
+struct start {
+    bool small, single, cached, folds;
+};
+static const struct start starts[] = {
+    {false, false, false, false}, {false, false, true, false},
+    {true, false, false, false},  {true, false, true, false},
+    {true, true, false, false},   {true, true, true, true}};
+
+/* False: it is as one before. */
+static bool make_start(const struct start *start, const struct twin_rows *rows,
+                       const struct findings *findings, struct drive *drive)
+{
+    const bool found = rows->cache_bytes > 0;
+
+    if ((found && start->cached && !start->folds) ||
+        (start->single && findings_integer(findings, "parallel_units") > 0))
+        return false;
+    if (start->small)
+        make_small(findings, drive);
+    if (start->single)
+        make_single(drive);
+    if (start->folds)
+        drive->slc_full = SLC_FOLD;
+    if (start->cached && !found)
+        twin_shape_set_slc(drive->capacity_bytes / SLC_SHARE, drive);
+    return true;
+}
+
 /* Does a drive of today, large or small, with a cache of flash or without,
  * explain the rows better than one like those of the papers, with pages or with
  * logs, each with times of its own? The winner is searched further. */
 static int race(const struct twin_rows *rows, const struct findings *findings,
                 struct twin *twin, bool *is_today, struct fault *why)
 {
-    enum { STEPS_RACE = 3, RUNNERS = 6, OLD = 2 };
+    enum { STEPS_RACE = 3, OLD = 2, TODAY = sizeof(starts) / sizeof(*starts) };
     const struct finding *logs = findings_get(findings, "log_list");
-    struct drive drives[RUNNERS] = {twin->drive, twin->drive};
+    struct drive old[OLD] = {twin->drive, twin->drive}, today, drive;
     struct twin_times_fit fit;
     double least = INFINITY;
-    size_t best = 0;
     int error = 0;
 
     *is_today = false;
     if ((logs && logs->verdict == VERDICT_FOUND) ||
-        twin_shape_start(rows, findings, true, &drives[OLD], why))
+        twin_shape_start(rows, findings, true, &today, why))
         return 0;
-    twin_aspect_apply(twin_aspect_find("mapping"), "shared-logs", &drives[1]);
-    drives[3] = drives[4] = drives[OLD];
-    make_small(findings, &drives[4]);
-    drives[5] = drives[4];
-    for (size_t i = 3; i < RUNNERS; i += 2)
-        if (drives[i].slc_blocks_count == 0)
-            twin_shape_set_slc(drives[i].capacity_bytes / SLC_SHARE,
-                               &drives[i]);
-    for (size_t i = 0; i < RUNNERS && !error; i++) {
-        twin_times_start(&drives[i]);
-        error = twin_times(rows, STEPS_RACE, &drives[i], &fit, why);
+    twin_aspect_apply(twin_aspect_find("mapping"), "shared-logs", &old[1]);
+    for (size_t i = 0; i < OLD + TODAY && !error; i++) {
+        drive = i < OLD ? old[i] : today;
+        if (i >= OLD && !make_start(&starts[i - OLD], rows, findings, &drive))
+            continue;
+        twin_times_start(&drive);
+        error = twin_times(rows, STEPS_RACE, &drive, &fit, why);
         twin->replays_count += fit.replays_count;
-        if (!error && fit.cost < least) {
-            least = fit.cost;
-            best = i;
-        }
+        if (error || fit.cost >= least)
+            continue;
+        least = fit.cost;
+        *is_today = i >= OLD;
+        twin->drive = drive;
     }
-    *is_today = best >= OLD;
-    twin->drive = drives[best];
     return error;
 }
 
@@ -289,6 +322,8 @@ static int fit_flash(const struct twin_rows *all, const struct thinned *thinned,
     if (!error && !is_today)
         error = twin_search_geometry(small, &thinned->fewest, &twin->drive,
                                      twin, why);
+    if (!error)
+        error = climb(&thinned->fewest, findings, twin, why);
     if (!error)
         error = climb(small, findings, twin, why);
     if (!error)
