@@ -197,6 +197,7 @@ static void make_small(const struct findings *findings, struct drive *drive)
     static const char *const settings[][2] = {{"die_queue", "none"},
                                               {"write_buffer_bytes", "0"},
                                               {"mapping_cache_bytes", "4KiB"},
+                                              {"clustered_page_bytes", "16KiB"},
                                               {"queue_depth_count", "1"}};
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
