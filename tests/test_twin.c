@@ -64,7 +64,7 @@ END_TEST
 /* Only the probe whose requests take long to replay keeps fewer. */
 START_TEST(test_small_requests_need_not_make_room_for_large_ones)
 {
-    const struct twin_thinning how = {3200, 50, false, 6000, 4 * KIB};
+    const struct twin_thinning how = {3200, 50, 6000, 4 * KIB};
     struct record record;
     struct twin_rows rows, thin;
     size_t small = 0;
@@ -90,7 +90,7 @@ END_TEST
  * nothing is under way, and no request in it is left out. */
 START_TEST(test_thinned_rows_wait_as_they_did)
 {
-    const struct twin_thinning how = {100, 20, true, 0, 0};
+    const struct twin_thinning how = {100, 20, 0, 0};
     const char *drive = "ssd-c,read_buffer_bytes=0";
     struct record record;
     struct twin_rows rows, thin;
@@ -142,7 +142,7 @@ static void record_never_written(struct record *record, uint64_t base)
  * what they did, though no replay fills the blocks. */
 START_TEST(test_what_was_left_out_was_written)
 {
-    const struct twin_thinning how = {200, 50, false, 0, 0};
+    const struct twin_thinning how = {200, 50, 0, 0};
     const char *drive = "usb-unknown-1g";
     const size_t settled = 10; /* logs of the run before, and of none */
     struct record record;
@@ -174,7 +174,7 @@ END_TEST
 START_TEST(test_what_was_left_out_fills_the_cache)
 {
     enum { RUN = 20, RUNS = 3, PITCH = 200 };
-    const struct twin_thinning how = {RUN * RUNS, RUN, false, 0, 0};
+    const struct twin_thinning how = {RUN * RUNS, RUN, 0, 0};
     const char *drive = "qlc,write_buffer_bytes=0,program_ns=2ms,"
                         "program_second_ns=2ms,program_third_ns=2ms,"
                         "program_fourth_ns=2ms";
@@ -289,7 +289,7 @@ END_TEST
 /* A tenth is held, in runs, and no fit looks at it. */
 START_TEST(test_rows_that_are_held_have_no_weight)
 {
-    const struct twin_thinning how = {100000, 100000, false, 0, 0};
+    const struct twin_thinning how = {100000, 100000, 0, 0};
     struct record record;
     struct twin_rows rows, thin;
     size_t held = 0;

@@ -14,9 +14,9 @@
 const double twin_z_least = 3;
 
 /* Few rows, for the many replays of a regression; more, for a structure. */
-static const struct twin_thinning fewest = {800, 100, false, 0, 0},
-                                  few = {3200, 200, false, 0, 0},
-                                  most = {6400, 800, false, 0, 0};
+static const struct twin_thinning fewest = {800, 100, 0, 0},
+                                  few = {3200, 200, 0, 0},
+                                  most = {6400, 800, 0, 0};
 
 /* Steps of the model that one replay of them may take: with some 500 replays a
  * fit stays within twenty seconds of one core. */
@@ -250,7 +250,7 @@ static bool make_start(const struct start *start, const struct twin_rows *rows,
  * explain the rows better than one like those of the papers, with pages or with
  * logs, each with times of its own? The winner is searched further. */
 static int race(const struct twin_rows *rows, const struct findings *findings,
-                struct twin *twin, bool *is_today, struct fault *why)
+                struct twin *twin, struct fault *why)
 {
     enum { STEPS_RACE = 3, OLD = 2, TODAY = sizeof(starts) / sizeof(*starts) };
     const struct finding *logs = findings_get(findings, "log_list");
@@ -259,7 +259,6 @@ static int race(const struct twin_rows *rows, const struct findings *findings,
     double least = INFINITY;
     int error = 0;
 
-    *is_today = false;
     if ((logs && logs->verdict == VERDICT_FOUND) ||
         twin_shape_start(rows, findings, true, &today, why))
         return 0;
@@ -274,7 +273,6 @@ static int race(const struct twin_rows *rows, const struct findings *findings,
         if (error || fit.cost >= least)
             continue;
         least = fit.cost;
-        *is_today = i >= OLD;
         twin->drive = drive;
     }
     return error;
@@ -317,12 +315,8 @@ static int fit_flash(const struct twin_rows *all, const struct thinned *thinned,
                      struct fault *why)
 {
     const struct twin_rows *small = &thinned->small;
-    bool is_today;
-    int error = race(&thinned->fewest, findings, twin, &is_today, why);
+    int error = race(&thinned->fewest, findings, twin, why);
 
-    if (!error && !is_today)
-        error = twin_search_geometry(small, &thinned->fewest, &twin->drive,
-                                     twin, why);
     if (!error)
         error = climb(&thinned->fewest, findings, twin, why);
     if (!error)

@@ -615,13 +615,6 @@ void twin_aspect_value(const struct twin_aspect *aspect,
     snprintf(value, size, "?");
 }
 
-bool twin_block_is_known(const struct findings *findings)
-{
-    /* A block without a finding of its own is a log block's. */
-    return findings_integer(findings, "clustered_block") > 0 ||
-           findings_integer(findings, "log_block") > 0;
-}
-
 bool twin_shape_allows(const struct twin_shape *before,
                        const struct twin_shape *after,
                        const struct findings *findings)

@@ -83,9 +83,6 @@ void twin_aspect_value(const struct twin_aspect *aspect,
 /* Does what is written change how long it takes to move it? */
 bool twin_contents_matter(const struct findings *findings);
 
-/* Has a finding said how long a block is? */
-bool twin_block_is_known(const struct findings *findings);
-
 /* Do the findings leave room for that change? How many units of a drive of
  * today work at once stays as it was found. */
 bool twin_shape_allows(const struct twin_shape *before,

@@ -72,8 +72,6 @@ static void allot(const struct twin_thinning *how, struct pass *pass)
 static void count_rows(const struct twin_rows *rows,
                        const struct twin_thinning *how, struct pass passes[])
 {
-    bool together[TWIN_PROBES_MAX] = {false};
-
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].probe != TWIN_PROBE_NONE) {
             passes[rows->items[i].probe].count++;
@@ -82,14 +80,9 @@ static void count_rows(const struct twin_rows *rows,
             if (rows->items[i].kind == TWIN_WRITE_IN_ORDER &&
                 !rows->items[i].alone)
                 passes[rows->items[i].probe].streaming++;
-            if (!rows->items[i].alone)
-                together[rows->items[i].probe] = true;
         }
-    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++) {
-        if (how->together && !together[probe])
-            passes[probe].count = 0;
+    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++)
         allot(how, &passes[probe]);
-    }
 }
 
 /* ---- what was written meanwhile ---------------------------------------- */
