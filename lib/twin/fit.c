@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/noise.h"
 #include "lib/twin/search.h"
@@ -133,15 +134,13 @@ static int climb(const struct twin_rows *rows, const struct findings *findings,
 {
     uint64_t steps = 0;
     int error = twin_replay_work(&twin->drive, rows, &steps, why);
-    size_t replays_max = (size_t)(climb_steps_max / (steps + 1));
+    const uint64_t replays_max =
+        smaller_of(climb_steps_max / (steps + 1), REPLAYS_MAX);
 
-    if (error)
-        return error;
-    replays_max = replays_max > REPLAYS_MAX     ? REPLAYS_MAX
-                  : replays_max < REPLAYS_LEAST ? REPLAYS_LEAST
-                                                : replays_max;
-    return twin_search_climb(rows, findings, replays_max, &twin->drive, twin,
-                             why);
+    return error ? error
+                 : twin_search_climb(rows, findings,
+                                     larger_of(replays_max, REPLAYS_LEAST),
+                                     &twin->drive, twin, why);
 }
 
 /* How much of a run each search gets, by what a drive makes of it. */
@@ -172,16 +171,12 @@ static int search_logs(const struct twin_rows *all,
                        struct fault *why)
 {
     struct twin_rows many = {.count = 0};
-    struct twin_times_fit fit;
 
     if (twin->drive.mapping != MAPPING_LOG_BLOCK)
         return 0;
     int error = thin_to(all, most, STEPS_MOST_MAX, &twin->drive, &many, why);
     if (!error)
-        error = twin_times(&many, 0, &twin->drive, &fit, why);
-    if (!error)
-        error = twin_search_logs(&many, findings, &twin->drive, &fit.cost, twin,
-                                 why);
+        error = twin_search_logs(&many, findings, &twin->drive, twin, why);
     twin_rows_free(&many);
     return error ? error : climb(small, findings, twin, why);
 }
@@ -290,7 +285,7 @@ static int find_rest(const struct findings *findings, struct twin_rows *rows,
 
     for (int i = 0; i < RESTS && !error; i++, rest_ns *= NEXT) {
         struct twin_rows thin = {.count = 0};
-        struct twin_times_fit fit;
+        struct twin_times_fit fit = {.cost = INFINITY};
         struct drive drive;
         rows->cache_rest_ns = rest_ns;
         if (twin_shape_start(rows, findings, true, &drive, why))

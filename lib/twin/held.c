@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/infer/statistics/stats.h"
 
 const double twin_off_most = 0.2;
 
@@ -34,13 +35,6 @@ static int compare_ones(const void *a, const void *b)
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 static unsigned depth_class(unsigned depth)
@@ -73,7 +67,7 @@ static double mean_of(double values[], size_t count)
     const size_t kept = count - count / SLOWEST;
     double sum = 0;
 
-    qsort(values, count, sizeof(*values), compare);
+    stats_sort(values, count);
     for (size_t i = 0; i < kept; i++)
         sum += values[i];
     return sum / (double)kept;
@@ -112,7 +106,7 @@ static double look_at_cell(struct errors *errors, const struct one ones[],
 
 static double p99_of(double values[], size_t count)
 {
-    qsort(values, count, sizeof(*values), compare);
+    stats_sort(values, count);
     return values[count * 99 / 100];
 }
 

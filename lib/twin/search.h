@@ -26,10 +26,10 @@ int twin_judge_structure(const struct twin_rows *rows,
 
 /*
  * How many logs a drive with logs has, where the findings leave that open, and
- * which is merged first. The times stay; `cost` is what the drive's rows cost.
+ * which is merged first. The times stay.
  */
 int twin_search_logs(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
-                     double *cost, struct twin *twin, struct fault *why);
+                     struct twin *twin, struct fault *why);
 
 #endif

@@ -84,12 +84,10 @@ static uint64_t slc_block_bytes(const struct drive *drive)
 
 void twin_shape_set_slc(uint64_t bytes, struct drive *drive)
 {
-    const uint64_t block_bytes = slc_block_bytes(drive);
+    const uint64_t block_bytes = larger_of(slc_block_bytes(drive), 1);
 
     drive->slc_blocks_count =
-        bytes && block_bytes ? (bytes + block_bytes / 2) / block_bytes : 0;
-    if (bytes && drive->slc_blocks_count == 0)
-        drive->slc_blocks_count = 1;
+        bytes ? larger_of((bytes + block_bytes / 2) / block_bytes, 1) : 0;
 }
 
 /* The cache of flash stays as large where its blocks become others. */
@@ -462,11 +460,10 @@ static const struct twin_aspect aspects[] = {
     /* After what pages have: a drive whose pages do not fit yet looks like
      * blocks. */
     {"mapping", "log_list", NULL, {"log-block", "page", "block", SHARED_LOGS}},
-    {"log_blocks_count",
-     "log_list",
-     has_logs,
-     {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "16",
-      "24", "32"}},
+    {"log_blocks_count", "log_list", has_logs, {"1",  "2",  "3",  "4",  "5",
+                                                "6",  "7",  "8",  "9",  "10",
+                                                "11", "12", "13", "14", "15",
+                                                "16", "20", "24", "28", "32"}},
     {"log_victim", NULL, has_logs, {"oldest", "lru", "random", "newest"}},
     {"switch_merge", NULL, has_logs, ON_OFF},
 };

@@ -87,79 +87,28 @@ static void count_rows(const struct twin_rows *rows,
 
 /* ---- what was written meanwhile ---------------------------------------- */
 
-/* Noted where a row that is kept writes near by: within as much as most erase
- * units are long. */
-enum { PLACE_BYTES = 4096, WINDOW_BYTES = 8 << 20 };
+enum { PLACE_BYTES = 4096 };
 
-/* Where rows that were left out have written, and nothing was noted yet. */
-struct ground {
-    uint8_t *written; /* a byte a place; NULL: nothing is to be noted */
-    uint64_t places_count;
-    size_t notes_room;
-};
-
-static int ground_make(const struct twin_rows *rows, struct ground *ground)
+/* Notes what a row that is left out writes where no other had written. */
+static void note(const struct twin_row *row, uint8_t written[],
+                 struct twin_rows *thin)
 {
-    *ground = (struct ground){.places_count = 0};
-    if (!rows->contents_matter)
-        return 0;
-    ground->places_count = rows->capacity_bytes / PLACE_BYTES;
-    ground->written = calloc(ground->places_count + 1, 1);
-    return ground->written ? 0 : -ENOMEM;
-}
+    const uint64_t end = row->offset_bytes + row->length_bytes;
+    bool is_new = false;
 
-static void ground_mark(const struct twin_row *row, struct ground *ground)
-{
-    uint64_t end = (row->offset_bytes + row->length_bytes) / PLACE_BYTES;
-
-    if (!ground->written || row->operation != OPERATION_WRITE)
+    if (!thin->notes || row->operation != OPERATION_WRITE ||
+        end > thin->capacity_bytes)
         return;
-    for (uint64_t at = row->offset_bytes / PLACE_BYTES;
-         at <= end && at < ground->places_count; at++)
-        ground->written[at] = 1;
-}
-
-static int add_note(const struct twin_note *note, struct ground *ground,
-                    struct twin_rows *thin)
-{
-    if (thin->notes_count == ground->notes_room) {
-        size_t room = ground->notes_room * 2 + 256;
-        struct twin_note *more =
-            realloc(thin->notes, room * sizeof(*thin->notes));
-        if (!more)
-            return -ENOMEM;
-        thin->notes = more;
-        ground->notes_room = room;
+    for (uint64_t at = row->offset_bytes / PLACE_BYTES; at * PLACE_BYTES < end;
+         at++) {
+        is_new = is_new || !written[at];
+        written[at] = 1;
     }
-    thin->notes[thin->notes_count++] = *note;
-    return 0;
-}
-
-/* Notes what is marked near a row that is kept next. */
-static int ground_note(const struct twin_row *row, struct ground *ground,
-                       struct twin_rows *thin)
-{
-    uint64_t at = row->offset_bytes / WINDOW_BYTES * WINDOW_BYTES / PLACE_BYTES;
-    uint64_t end = at + WINDOW_BYTES / PLACE_BYTES;
-    int error = 0;
-
-    if (!ground->written || row->operation != OPERATION_WRITE)
-        return 0;
-    end = end < ground->places_count ? end : ground->places_count;
-    while (at < end && !error) {
-        uint64_t first = at;
-        while (at < end && ground->written[at])
-            ground->written[at++] = 0;
-        if (at > first)
-            error = add_note(
-                &(struct twin_note){.offset_bytes = first * PLACE_BYTES,
-                                    .length_bytes =
-                                        (uint32_t)(at - first) * PLACE_BYTES,
-                                    .before = (uint32_t)thin->count},
-                ground, thin);
-        at++;
-    }
-    return error;
+    if (is_new)
+        thin->notes[thin->notes_count++] =
+            (struct twin_note){.offset_bytes = row->offset_bytes,
+                               .length_bytes = row->length_bytes,
+                               .before = (uint32_t)thin->count};
 }
 
 /* ---- what fills the SLC cache ------------------------------------------ */
@@ -187,10 +136,17 @@ static void fill(uint64_t *full_bytes, uint64_t bytes,
         *full_bytes + bytes < cache->bytes ? *full_bytes + bytes : cache->bytes;
 }
 
-/* Writes what was left out before a row that is kept. */
+/* Rests as the run did before a row that is kept, and writes what was left out
+ * since. */
 static void cache_fill(struct cache *cache, struct twin_row *row,
                        struct twin_rows *thin)
 {
+    if (cache->rested) {
+        cache->kept_bytes = 0;
+        if (row->gap_ns < cache->rest_ns)
+            row->gap_ns = cache->rest_ns;
+    }
+    cache->rested = false;
     const uint64_t end_bytes = thin->capacity_bytes / FILL_BYTES * FILL_BYTES;
     struct twin_row filler = {.length_bytes = FILL_BYTES,
                               .anchor = row->anchor,
@@ -237,18 +193,21 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
     uint32_t *now_at = malloc((rows->count + 1) * sizeof(*now_at));
     struct cache cache = {.bytes = rows->cache_bytes,
                           .rest_ns = rows->cache_rest_ns};
-    struct ground ground;
-    int error = ground_make(rows, &ground);
+    const bool notes = rows->contents_matter;
+    uint8_t *written =
+        notes ? calloc(rows->capacity_bytes / PLACE_BYTES + 1, 1) : NULL;
+    int error = 0;
 
     *thin = *rows;
     thin->count = 0;
     thin->by_time = thin->groups = thin->group_ends = NULL;
-    thin->notes = NULL;
+    thin->notes =
+        notes ? malloc((rows->count + 1) * sizeof(*thin->notes)) : NULL;
     thin->notes_count = 0;
     thin->may_fold = true;
     thin->items =
         malloc((rows->count + fills_most(rows) + 1) * sizeof(*thin->items));
-    if (!now_at || !thin->items)
+    if (!now_at || !thin->items || (notes && (!written || !thin->notes)))
         error = -ENOMEM;
     else
         count_rows(rows, how, passes);
@@ -260,13 +219,12 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         cache_rest(&row, &cache);
         if (row.probe == TWIN_PROBE_NONE ||
             !is_kept(row.quiet, &passes[row.probe])) {
-            ground_mark(&row, &ground);
+            note(&row, written, thin);
             fill(&cache.full_bytes, written_bytes, &cache);
             if (written_bytes)
                 cache.place_bytes = row.offset_bytes;
             continue;
         }
-        error = ground_note(&row, &ground, thin);
         if (row.held)
             row.weight = 0;
         row.anchor = now_at[row.anchor];
@@ -275,12 +233,6 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
             row.after_complete = thin->count > 0;
             row.gap_ns = 0;
         }
-        if (cache.rested) {
-            cache.kept_bytes = 0;
-            if (row.gap_ns < cache.rest_ns)
-                row.gap_ns = cache.rest_ns;
-        }
-        cache.rested = false;
         cache_fill(&cache, &row, thin);
         fill(&cache.full_bytes, written_bytes, &cache);
         fill(&cache.kept_bytes, written_bytes, &cache);
@@ -288,7 +240,7 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         thin->items[thin->count++] = row;
     }
     free(now_at);
-    free(ground.written);
+    free(written);
     if (!error)
         error = twin_rows_sort(thin);
     if (error)
