@@ -113,20 +113,26 @@ static void note(const struct twin_row *row, uint8_t written[],
 
 /* ---- what fills the SLC cache ------------------------------------------ */
 
-enum { FILL_BYTES = 1 << 20 };
+/* By requests of a MiB; and again after a rest while all of them are few enough
+ * for the replays of a search. */
+enum { FILL_BYTES = 1 << 20, FILLS_MOST_BYTES = 2047 << 20 };
 
 /* How full it was in the run, and how full it is by the rows that are kept. */
 struct cache {
     uint64_t bytes, rest_ns, full_bytes, kept_bytes, place_bytes;
     bool rested; /* since the last row that was kept */
+    bool apart;  /* the run rested, and the rows that are kept did not */
 };
 
-static void cache_rest(const struct twin_row *row, struct cache *cache)
+static void cache_rest(const struct twin_row *row, const struct twin_rows *thin,
+                       struct cache *cache)
 {
     if (!row->quiet || row->idle_ns < cache->rest_ns)
         return;
     cache->full_bytes = 0;
-    cache->rested = true;
+    cache->apart = thin->fills_bytes + cache->bytes > FILLS_MOST_BYTES &&
+                   thin->fills_bytes > 0;
+    cache->rested = !cache->apart;
 }
 
 static void fill(uint64_t *full_bytes, uint64_t bytes,
@@ -147,6 +153,11 @@ static void cache_fill(struct cache *cache, struct twin_row *row,
             row->gap_ns = cache->rest_ns;
     }
     cache->rested = false;
+    if (cache->apart) {
+        row->gap_ns = 0;
+        row->weight = 0;
+        cache->apart = cache->full_bytes < cache->kept_bytes;
+    }
     const uint64_t end_bytes = thin->capacity_bytes / FILL_BYTES * FILL_BYTES;
     struct twin_row filler = {.length_bytes = FILL_BYTES,
                               .anchor = row->anchor,
@@ -216,7 +227,7 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         struct twin_row row = rows->items[i];
         const uint64_t written_bytes =
             row.operation == OPERATION_WRITE ? row.length_bytes : 0;
-        cache_rest(&row, &cache);
+        cache_rest(&row, thin, &cache);
         if (row.probe == TWIN_PROBE_NONE ||
             !is_kept(row.quiet, &passes[row.probe])) {
             note(&row, written, thin);
