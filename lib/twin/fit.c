@@ -27,7 +27,7 @@ enum {
     STEPS_MOST_MAX = 700000
 };
 
-enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
+enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 120, STEPS_LAST = 4 };
 
 /* Steps of the model that a climb may take. */
 static const uint64_t climb_steps_max = 40000000;
@@ -98,14 +98,8 @@ static int weigh_direct(const struct twin_rows *rows,
     return 0;
 }
 
-/* Filling the SLC cache takes as long however few rows are kept. */
-static uint64_t fills_steps(const struct twin_rows *thin,
-                            const struct drive *drive)
-{
-    return 2 * thin->fills_bytes / twin_shape_of(drive).bank_page_bytes;
-}
-
-/* Keeps ever fewer rows, first of those probes whose rows take most steps. */
+/* Keeps ever fewer rows, first of those probes whose rows take most steps.
+ * Filling an SLC cache takes as long however few there are. */
 static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
                    uint64_t steps_max, const struct drive *drive,
                    struct twin_rows *thin, struct fault *why)
@@ -116,7 +110,8 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
         int error = twin_thin(rows, &how, thin);
         if (!error)
             error = twin_replay_work(drive, thin, &steps, why);
-        if (error || steps <= steps_max + fills_steps(thin, drive) ||
+        if (error ||
+            steps <= steps_max + 2 * thin->fills_bytes / how.page_bytes ||
             how.per_probe_steps <= twin_thin_least)
             return error;
         twin_rows_free(thin);
@@ -252,13 +247,14 @@ static int race(const struct twin_rows *rows, const struct findings *findings,
     struct drive old[OLD] = {twin->drive, twin->drive}, today, drive;
     struct twin_times_fit fit;
     double least = INFINITY;
+    size_t i = rows->cache_bytes ? OLD : 0; /* those had no SLC cache */
     int error = 0;
 
     if ((logs && logs->verdict == VERDICT_FOUND) ||
         twin_shape_start(rows, findings, true, &today, why))
         return 0;
     twin_aspect_apply(twin_aspect_find("mapping"), "shared-logs", &old[1]);
-    for (size_t i = 0; i < OLD + TODAY && !error; i++) {
+    for (; i < OLD + TODAY && !error; i++) {
         drive = i < OLD ? old[i] : today;
         if (i >= OLD && !make_start(&starts[i - OLD], rows, findings, &drive))
             continue;
@@ -278,7 +274,7 @@ static int race(const struct twin_rows *rows, const struct findings *findings,
 static int find_rest(const struct findings *findings, struct twin_rows *rows,
                      struct twin *twin, struct fault *why)
 {
-    enum { RESTS = 4, STEPS_REST = 2, FIRST_S = 1, NEXT = 5 };
+    enum { RESTS = 4, STEPS_REST = 1, FIRST_S = 1, NEXT = 5 };
     uint64_t rest_ns = FIRST_S * UINT64_C(1000000000), best_ns = rest_ns;
     double least = INFINITY;
     int error = 0;

@@ -300,12 +300,12 @@ static bool apply_today(const struct findings *findings, uint64_t rest_ns,
             row > CHIP_PAGE_TODAY_BYTES && row % 2 == 0 ? 2 : 1;
         shape.bank_page_bytes = row / shape.planes_count;
         for (uint64_t count = dies; count > 0; count = units ? 0 : count / 2) {
-            const uint64_t wide = row * count;
             shape.stripe_count = count;
             shape.channels_count = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
             shape.block_bytes = findings_integer(findings, "clustered_block");
             if (shape.block_bytes == 0)
-                shape.block_bytes = wide * 8 * drive->program_pages_count;
+                shape.block_bytes =
+                    row * count * 8 * drive->program_pages_count;
             drive->die_queue =
                 count > 1 ? DIE_QUEUE_READ_FIRST : DIE_QUEUE_NONE;
             if (twin_shape_apply(&shape, drive)) {

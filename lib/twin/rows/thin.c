@@ -115,7 +115,7 @@ static void note(const struct twin_row *row, uint8_t written[],
 
 /* By requests of a MiB; and again after a rest while all of them are few enough
  * for the replays of a search. */
-enum { FILL_BYTES = 1 << 20, FILLS_MOST_BYTES = 2047 << 20 };
+enum { FILL_BYTES = 1 << 20, FILLS_MOST_BYTES = 1 << 30 };
 
 /* How full it was in the run, and how full it is by the rows that are kept. */
 struct cache {
