@@ -286,6 +286,42 @@ START_TEST(test_the_error_is_by_kind_and_depth)
 }
 END_TEST
 
+/* Requests of one length that are many and far off are not averaged away by
+ * others that are right. */
+START_TEST(test_one_length_that_is_far_off_is_not_explained)
+{
+    enum { LENGTHS = 20, EACH = 400, COUNT = LENGTHS * EACH };
+    static struct twin_row items[COUNT];
+    static uint32_t predicted_ns[COUNT];
+    const struct twin_rows rows = {.items = items, .count = COUNT};
+    struct twin_error errors[TWIN_ERRORS_MAX];
+    struct drive noise;
+    size_t count;
+
+    ck_assert_int_eq(drive_load("ssd-a", &noise, &why), 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        items[i] =
+            (struct twin_row){.length_bytes = (uint32_t)(4096 * (1 + i / EACH)),
+                              .operation = OPERATION_WRITE,
+                              .kind = TWIN_WRITE,
+                              .depth = 1,
+                              .weight = 1,
+                              .held = true,
+                              .observed_ns = 1000000};
+        predicted_ns[i] = 1000000;
+    }
+    ck_assert_int_eq(twin_errors(&rows, predicted_ns, &noise, errors, &count),
+                     0);
+    ck_assert(count == 1 && errors[0].explains);
+    for (size_t i = 0; i < EACH; i++)
+        predicted_ns[i] *= 2;
+    ck_assert_int_eq(twin_errors(&rows, predicted_ns, &noise, errors, &count),
+                     0);
+    ck_assert_double_lt(errors[0].mean_off, twin_off_most);
+    ck_assert(!errors[0].explains);
+}
+END_TEST
+
 /* A tenth is held, in runs, and no fit looks at it. */
 START_TEST(test_rows_that_are_held_have_no_weight)
 {
@@ -945,6 +981,7 @@ int main(void)
     tcase_add_test(replay, test_what_was_left_out_fills_the_cache);
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_test(replay, test_the_error_is_by_kind_and_depth);
+    tcase_add_test(replay, test_one_length_that_is_far_off_is_not_explained);
     tcase_add_test(replay, test_rows_that_are_held_have_no_weight);
     tcase_add_test(replay, test_requests_have_kinds);
     tcase_add_test(replay, test_an_unknown_turn_is_no_error);

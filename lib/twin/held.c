@@ -10,7 +10,7 @@
 #include "lib/base/random.h"
 #include "lib/infer/statistics/stats.h"
 
-const double twin_off_most = 0.2;
+const double twin_off_most = 0.2, twin_off_worst = 0.5;
 
 /* The slowest fiftieth is left out of a mean: one stall of the host in a
  * hundred requests doubles it, and the 99th percentile shows the others. */
@@ -115,7 +115,7 @@ static bool look_at_group(struct errors *errors, const struct one ones[],
                           size_t count, double predicted[],
                           struct twin_error *error)
 {
-    double *observed = errors->scratch, sum = 0, weights = 0;
+    double *observed = errors->scratch, sum = 0, weights = 0, worst = 0;
     size_t used = 0;
 
     for (size_t at = 0, next; at < count; at = next) {
@@ -124,8 +124,10 @@ static bool look_at_group(struct errors *errors, const struct one ones[],
         if (next - at < CELL_ROWS_LEAST)
             continue;
         const double weight = sqrt((double)(next - at));
-        sum += weight * fabs(look_at_cell(errors, &ones[at], next - at,
-                                          &observed[used], &predicted[used]));
+        const double off = fabs(look_at_cell(
+            errors, &ones[at], next - at, &observed[used], &predicted[used]));
+        sum += weight * off;
+        worst = next - at >= P99_ROWS_LEAST ? fmax(worst, off) : worst;
         weights += weight;
         used += next - at;
     }
@@ -138,7 +140,8 @@ static bool look_at_group(struct errors *errors, const struct one ones[],
                                  .p99_off = NAN};
     if (used >= P99_ROWS_LEAST)
         error->p99_off = p99_of(predicted, used) / p99_of(observed, used) - 1;
-    error->explains = error->mean_off <= twin_off_most;
+    error->explains =
+        error->mean_off <= twin_off_most && exp(worst) - 1 <= twin_off_worst;
     return true;
 }
 
