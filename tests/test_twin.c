@@ -64,7 +64,7 @@ END_TEST
 /* Only the probe whose requests take long to replay keeps fewer. */
 START_TEST(test_small_requests_need_not_make_room_for_large_ones)
 {
-    const struct twin_thinning how = {3200, 50, false, 6000, 4 * KIB};
+    const struct twin_thinning how = {3200, 50, 6000, 4 * KIB};
     struct record record;
     struct twin_rows rows, thin;
     size_t small = 0;
@@ -90,7 +90,7 @@ END_TEST
  * nothing is under way, and no request in it is left out. */
 START_TEST(test_thinned_rows_wait_as_they_did)
 {
-    const struct twin_thinning how = {100, 20, true, 0, 0};
+    const struct twin_thinning how = {100, 20, 0, 0};
     const char *drive = "ssd-c,read_buffer_bytes=0";
     struct record record;
     struct twin_rows rows, thin;
@@ -142,7 +142,7 @@ static void record_never_written(struct record *record, uint64_t base)
  * what they did, though no replay fills the blocks. */
 START_TEST(test_what_was_left_out_was_written)
 {
-    const struct twin_thinning how = {200, 50, false, 0, 0};
+    const struct twin_thinning how = {200, 50, 0, 0};
     const char *drive = "usb-unknown-1g";
     const size_t settled = 10; /* logs of the run before, and of none */
     struct record record;
@@ -169,6 +169,49 @@ END_TEST
 
 /* A candidate that is slower is not sent more at once: single requests stay
  * single, and what one takes does not add up over the rows. */
+/* An SLC cache that rows which were left out have filled is full for those that
+ * are kept, and empty again after a rest, though no row that is kept rested. */
+START_TEST(test_what_was_left_out_fills_the_cache)
+{
+    enum { RUN = 20, RUNS = 3, PITCH = 200 };
+    const struct twin_thinning how = {RUN * RUNS, RUN, 0, 0};
+    const char *drive = "qlc,write_buffer_bytes=0,program_ns=2ms,"
+                        "program_second_ns=2ms,program_third_ns=2ms,"
+                        "program_fourth_ns=2ms";
+    char spec[160];
+    struct record record;
+    struct twin_rows rows, thin;
+    double observed[RUNS] = {0}, predicted[RUNS] = {0};
+
+    snprintf(spec, sizeof(spec), "sim:%s", drive);
+    record_begin(&record, spec);
+    for (uint64_t i = 0; i < RUNS * PITCH; i++) {
+        if (i == PITCH * 3 / 2)
+            record_idle(&record, UINT64_C(4000000000));
+        record_one(&record, IO_WRITE, i * MIB,
+                   i > RUN && i < PITCH ? MIB : 64 * KIB);
+    }
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    twin_rows_mind_cache(&rows, 64 * MIB, UINT64_C(2000000000));
+    ck_assert_int_eq(twin_thin(&rows, &how, &thin), 0);
+    uint32_t *predicted_ns = predict(&thin, drive);
+    for (size_t i = 0, kept = 0; i < thin.count; i++) {
+        if (thin.items[i].length_bytes == MIB)
+            continue;
+        observed[kept / RUN] += thin.items[i].observed_ns;
+        predicted[kept++ / RUN] += predicted_ns[i];
+    }
+    ck_assert_double_gt(observed[1], 2 * observed[0]);
+    ck_assert_double_lt(observed[2], 1.5 * observed[0]);
+    for (size_t i = 0; i < RUNS; i++)
+        ck_assert_double_eq_tol(predicted[i], observed[i], observed[i] / 5);
+    free(predicted_ns);
+    twin_rows_free(&thin);
+    twin_rows_free(&rows);
+    record_end(&record);
+}
+END_TEST
+
 START_TEST(test_replay_waits_for_a_slower_candidate)
 {
     struct record record;
@@ -243,10 +286,46 @@ START_TEST(test_the_error_is_by_kind_and_depth)
 }
 END_TEST
 
+/* Requests of one length that are many and far off are not averaged away by
+ * others that are right. */
+START_TEST(test_one_length_that_is_far_off_is_not_explained)
+{
+    enum { LENGTHS = 20, EACH = 400, COUNT = LENGTHS * EACH };
+    static struct twin_row items[COUNT];
+    static uint32_t predicted_ns[COUNT];
+    const struct twin_rows rows = {.items = items, .count = COUNT};
+    struct twin_error errors[TWIN_ERRORS_MAX];
+    struct drive noise;
+    size_t count;
+
+    ck_assert_int_eq(drive_load("ssd-a", &noise, &why), 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        items[i] =
+            (struct twin_row){.length_bytes = (uint32_t)(4096 * (1 + i / EACH)),
+                              .operation = OPERATION_WRITE,
+                              .kind = TWIN_WRITE,
+                              .depth = 1,
+                              .weight = 1,
+                              .held = true,
+                              .observed_ns = 1000000};
+        predicted_ns[i] = 1000000;
+    }
+    ck_assert_int_eq(twin_errors(&rows, predicted_ns, &noise, errors, &count),
+                     0);
+    ck_assert(count == 1 && errors[0].explains);
+    for (size_t i = 0; i < EACH; i++)
+        predicted_ns[i] *= 2;
+    ck_assert_int_eq(twin_errors(&rows, predicted_ns, &noise, errors, &count),
+                     0);
+    ck_assert_double_lt(errors[0].mean_off, twin_off_most);
+    ck_assert(!errors[0].explains);
+}
+END_TEST
+
 /* A tenth is held, in runs, and no fit looks at it. */
 START_TEST(test_rows_that_are_held_have_no_weight)
 {
-    const struct twin_thinning how = {100000, 100000, false, 0, 0};
+    const struct twin_thinning how = {100000, 100000, 0, 0};
     struct record record;
     struct twin_rows rows, thin;
     size_t held = 0;
@@ -651,6 +730,46 @@ START_TEST(test_a_drive_of_today_keeps_what_was_found)
     twin_times_start(&start);
     ck_assert_uint_gt(start.program_ns[0], 1000000);
     ck_assert_uint_lt(start.command_ns, 20000);
+    /* No page of the model holds so many units: half of it does. */
+    struct findings wide = {.count = 0};
+    state(&wide, "parallel_units", 32);
+    state(&wide, "read_page", 256 * KIB);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &wide, true, &start, &why), 0);
+    shape = twin_shape_of(&start);
+    ck_assert_uint_eq(shape.stripe_count, 32);
+    ck_assert_uint_eq(shape.bank_page_bytes * shape.planes_count, 128 * KIB);
+    compare_end(&compared);
+}
+END_TEST
+
+static uint64_t slc_bytes(const struct drive *drive)
+{
+    return drive->slc_blocks_count * twin_shape_of(drive).block_bytes /
+           drive->program_levels_count;
+}
+
+/* As large as it was found, and so it stays where its blocks become others. */
+START_TEST(test_the_cache_of_flash_is_as_large_as_found)
+{
+    struct compared compared;
+    struct findings findings = {.count = 0};
+    struct drive start;
+
+    compare_begin(&compared, "sim:ssd-c,noise=realistic", 2);
+    state(&findings, "fast_cache", 240 * MIB);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &findings, true, &start, &why), 0);
+    ck_assert_double_eq_tol((double)slc_bytes(&start), 240.0 * MIB, 8.0 * MIB);
+    ck_assert(
+        twin_aspect_is_known(twin_aspect_find("slc_blocks_count"), &findings));
+    struct twin_shape shape = twin_shape_of(&start);
+    shape.block_bytes *= 2;
+    ck_assert(twin_shape_apply(&shape, &start));
+    ck_assert_double_eq_tol((double)slc_bytes(&start), 240.0 * MIB, 8.0 * MIB);
+    ck_assert(twin_aspect_apply(twin_aspect_find("program_levels_count"), "2",
+                                &start));
+    ck_assert_double_eq_tol((double)slc_bytes(&start), 240.0 * MIB, 8.0 * MIB);
     compare_end(&compared);
 }
 END_TEST
@@ -761,24 +880,18 @@ START_TEST(test_logs_are_counted)
     static struct compared compared;
     static struct twin twin;
     struct findings findings = {.count = 0};
-    struct twin_times_fit fit;
     struct drive drive;
 
     compare_begin(&compared, "sim:ssd-a,log_blocks_count=6,noise=realistic",
                   60);
     ck_assert_int_eq(drive_load("ssd-a,log_blocks_count=2", &drive, &why), 0);
-    ck_assert_int_eq(twin_times(&compared.rows, 0, &drive, &fit, &why), 0);
-    double cost = fit.cost;
     ck_assert_int_eq(
-        twin_search_logs(&compared.rows, &findings, &drive, &cost, &twin, &why),
-        0);
+        twin_search_logs(&compared.rows, &findings, &drive, &twin, &why), 0);
     ck_assert_uint_eq(drive.log_blocks_count, 6);
-    ck_assert_double_lt(cost, fit.cost);
     state(&findings, "log_list", 4); /* what was found stays */
     drive.log_blocks_count = 4;
     ck_assert_int_eq(
-        twin_search_logs(&compared.rows, &findings, &drive, &cost, &twin, &why),
-        0);
+        twin_search_logs(&compared.rows, &findings, &drive, &twin, &why), 0);
     ck_assert_uint_eq(drive.log_blocks_count, 4);
     compare_end(&compared);
 }
@@ -865,8 +978,10 @@ int main(void)
     tcase_add_test(replay,
                    test_small_requests_need_not_make_room_for_large_ones);
     tcase_add_test(replay, test_what_was_left_out_was_written);
+    tcase_add_test(replay, test_what_was_left_out_fills_the_cache);
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_test(replay, test_the_error_is_by_kind_and_depth);
+    tcase_add_test(replay, test_one_length_that_is_far_off_is_not_explained);
     tcase_add_test(replay, test_rows_that_are_held_have_no_weight);
     tcase_add_test(replay, test_requests_have_kinds);
     tcase_add_test(replay, test_an_unknown_turn_is_no_error);
@@ -884,6 +999,7 @@ int main(void)
     tcase_add_test(fit, test_what_zeros_cost_is_fitted);
     tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);
     tcase_add_test(fit, test_a_drive_of_today_keeps_what_was_found);
+    tcase_add_test(fit, test_the_cache_of_flash_is_as_large_as_found);
     tcase_add_test(fit, test_what_cannot_win_is_given_up);
     tcase_add_test(fit, test_pages_lie_in_planes);
     tcase_add_test(fit, test_no_logs_are_tried_where_there_are_none);

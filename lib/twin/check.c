@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/infer/statistics/stats.h"
 #include "lib/twin/rows/align.h"
 #include "lib/twin/rows/replay.h"
 
@@ -27,16 +28,9 @@ static const double explained_least = 0.25;
 /* Fewer rows of a probe tell nothing. */
 enum { PROBE_ROWS_LEAST = 30 };
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double middle(double values[], size_t count)
 {
-    qsort(values, count, sizeof(*values), compare);
+    stats_sort(values, count);
     return count ? values[count / 2] : 0;
 }
 

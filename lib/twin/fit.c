@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/noise.h"
 #include "lib/twin/search.h"
@@ -14,9 +15,9 @@
 const double twin_z_least = 3;
 
 /* Few rows, for the many replays of a regression; more, for a structure. */
-static const struct twin_thinning fewest = {800, 100, false, 0, 0},
-                                  few = {3200, 200, false, 0, 0},
-                                  most = {6400, 800, false, 0, 0};
+static const struct twin_thinning fewest = {800, 100, 0, 0},
+                                  few = {3200, 200, 0, 0},
+                                  most = {6400, 800, 0, 0};
 
 /* Steps of the model that one replay of them may take: with some 500 replays a
  * fit stays within twenty seconds of one core. */
@@ -26,7 +27,7 @@ enum {
     STEPS_MOST_MAX = 700000
 };
 
-enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
+enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 120, STEPS_LAST = 4 };
 
 /* Steps of the model that a climb may take. */
 static const uint64_t climb_steps_max = 40000000;
@@ -97,7 +98,8 @@ static int weigh_direct(const struct twin_rows *rows,
     return 0;
 }
 
-/* Keeps ever fewer rows, first of those probes whose rows take most steps. */
+/* Keeps ever fewer rows, first of those probes whose rows take most steps.
+ * Filling an SLC cache takes as long however few there are. */
 static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
                    uint64_t steps_max, const struct drive *drive,
                    struct twin_rows *thin, struct fault *why)
@@ -108,7 +110,8 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
         int error = twin_thin(rows, &how, thin);
         if (!error)
             error = twin_replay_work(drive, thin, &steps, why);
-        if (error || steps <= steps_max ||
+        if (error ||
+            steps <= steps_max + 2 * thin->fills_bytes / how.page_bytes ||
             how.per_probe_steps <= twin_thin_least)
             return error;
         twin_rows_free(thin);
@@ -126,15 +129,13 @@ static int climb(const struct twin_rows *rows, const struct findings *findings,
 {
     uint64_t steps = 0;
     int error = twin_replay_work(&twin->drive, rows, &steps, why);
-    size_t replays_max = (size_t)(climb_steps_max / (steps + 1));
+    const uint64_t replays_max =
+        smaller_of(climb_steps_max / (steps + 1), REPLAYS_MAX);
 
-    if (error)
-        return error;
-    replays_max = replays_max > REPLAYS_MAX     ? REPLAYS_MAX
-                  : replays_max < REPLAYS_LEAST ? REPLAYS_LEAST
-                                                : replays_max;
-    return twin_search_climb(rows, findings, replays_max, &twin->drive, twin,
-                             why);
+    return error ? error
+                 : twin_search_climb(rows, findings,
+                                     larger_of(replays_max, REPLAYS_LEAST),
+                                     &twin->drive, twin, why);
 }
 
 /* How much of a run each search gets, by what a drive makes of it. */
@@ -165,16 +166,12 @@ static int search_logs(const struct twin_rows *all,
                        struct fault *why)
 {
     struct twin_rows many = {.count = 0};
-    struct twin_times_fit fit;
 
     if (twin->drive.mapping != MAPPING_LOG_BLOCK)
         return 0;
     int error = thin_to(all, most, STEPS_MOST_MAX, &twin->drive, &many, why);
     if (!error)
-        error = twin_times(&many, 0, &twin->drive, &fit, why);
-    if (!error)
-        error = twin_search_logs(&many, findings, &twin->drive, &fit.cost, twin,
-                                 why);
+        error = twin_search_logs(&many, findings, &twin->drive, twin, why);
     twin_rows_free(&many);
     return error ? error : climb(small, findings, twin, why);
 }
@@ -190,6 +187,7 @@ static void make_small(const struct findings *findings, struct drive *drive)
     static const char *const settings[][2] = {{"die_queue", "none"},
                                               {"write_buffer_bytes", "0"},
                                               {"mapping_cache_bytes", "4KiB"},
+                                              {"clustered_page_bytes", "16KiB"},
                                               {"queue_depth_count", "1"}};
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
@@ -199,43 +197,107 @@ static void make_small(const struct findings *findings, struct drive *drive)
     }
 }
 
+/* With all its pages in one die. */
+static void make_single(struct drive *drive)
+{
+    struct twin_shape shape = twin_shape_of(drive);
+
+    shape.block_bytes /= shape.stripe_count;
+    shape.stripe_count = shape.channels_count = 1;
+    twin_shape_apply(&shape, drive);
+}
+
+/* How a drive of today may begin. */
+struct start {
+    bool small, single, cached, folds;
+};
+static const struct start starts[] = {
+    {false, false, false, false}, {false, false, true, false},
+    {true, false, false, false},  {true, false, true, false},
+    {true, true, false, false},   {true, true, true, true}};
+
+/* False: it is as one before. */
+static bool make_start(const struct start *start, const struct twin_rows *rows,
+                       const struct findings *findings, struct drive *drive)
+{
+    const bool found = rows->cache_bytes > 0;
+
+    if ((found && start->cached && !start->folds) ||
+        (start->single && findings_integer(findings, "parallel_units") > 0))
+        return false;
+    if (start->small)
+        make_small(findings, drive);
+    if (start->single)
+        make_single(drive);
+    if (start->folds)
+        drive->slc_full = SLC_FOLD;
+    if (start->cached && !found)
+        twin_shape_set_slc(drive->capacity_bytes / SLC_SHARE, drive);
+    return true;
+}
+
 /* Does a drive of today, large or small, with a cache of flash or without,
  * explain the rows better than one like those of the papers, with pages or with
  * logs, each with times of its own? The winner is searched further. */
 static int race(const struct twin_rows *rows, const struct findings *findings,
-                struct twin *twin, bool *is_today, struct fault *why)
+                struct twin *twin, struct fault *why)
 {
-    enum { STEPS_RACE = 3, RUNNERS = 6, OLD = 2 };
+    enum { STEPS_RACE = 3, OLD = 2, TODAY = sizeof(starts) / sizeof(*starts) };
     const struct finding *logs = findings_get(findings, "log_list");
-    struct drive drives[RUNNERS] = {twin->drive, twin->drive};
+    struct drive old[OLD] = {twin->drive, twin->drive}, today, drive;
     struct twin_times_fit fit;
     double least = INFINITY;
-    size_t best = 0;
+    size_t i = rows->cache_bytes ? OLD : 0; /* those had no SLC cache */
     int error = 0;
 
-    *is_today = false;
     if ((logs && logs->verdict == VERDICT_FOUND) ||
-        twin_shape_start(rows, findings, true, &drives[OLD], why))
+        twin_shape_start(rows, findings, true, &today, why))
         return 0;
-    twin_aspect_apply(twin_aspect_find("mapping"), "shared-logs", &drives[1]);
-    drives[3] = drives[4] = drives[OLD];
-    make_small(findings, &drives[4]);
-    drives[5] = drives[4];
-    for (size_t i = 3; i < RUNNERS; i += 2)
-        drives[i].slc_blocks_count = drives[i].capacity_bytes / SLC_SHARE /
-                                         twin_shape_of(&drives[i]).block_bytes +
-                                     1;
-    for (size_t i = 0; i < RUNNERS && !error; i++) {
-        twin_times_start(&drives[i]);
-        error = twin_times(rows, STEPS_RACE, &drives[i], &fit, why);
+    twin_aspect_apply(twin_aspect_find("mapping"), "shared-logs", &old[1]);
+    for (; i < OLD + TODAY && !error; i++) {
+        drive = i < OLD ? old[i] : today;
+        if (i >= OLD && !make_start(&starts[i - OLD], rows, findings, &drive))
+            continue;
+        twin_times_start(&drive);
+        error = twin_times(rows, STEPS_RACE, &drive, &fit, why);
+        twin->replays_count += fit.replays_count;
+        if (error || fit.cost >= least)
+            continue;
+        least = fit.cost;
+        twin->drive = drive;
+    }
+    return error;
+}
+
+/* After how long a rest is the SLC cache empty, where no probe has found that?
+ * The one under which a drive of today explains the rows best. */
+static int find_rest(const struct findings *findings, struct twin_rows *rows,
+                     struct twin *twin, struct fault *why)
+{
+    enum { RESTS = 4, STEPS_REST = 1, FIRST_S = 1, NEXT = 5 };
+    uint64_t rest_ns = FIRST_S * UINT64_C(1000000000), best_ns = rest_ns;
+    double least = INFINITY;
+    int error = 0;
+
+    for (int i = 0; i < RESTS && !error; i++, rest_ns *= NEXT) {
+        struct twin_rows thin = {.count = 0};
+        struct twin_times_fit fit = {.cost = INFINITY};
+        struct drive drive;
+        rows->cache_rest_ns = rest_ns;
+        if (twin_shape_start(rows, findings, true, &drive, why))
+            return 0;
+        twin_times_start(&drive);
+        error = thin_to(rows, fewest, STEPS_FEWEST_MAX, &drive, &thin, why);
+        if (!error)
+            error = twin_times(&thin, STEPS_REST, &drive, &fit, why);
         twin->replays_count += fit.replays_count;
         if (!error && fit.cost < least) {
             least = fit.cost;
-            best = i;
+            best_ns = rest_ns;
         }
+        twin_rows_free(&thin);
     }
-    *is_today = best >= OLD;
-    twin->drive = drives[best];
+    rows->cache_rest_ns = best_ns;
     return error;
 }
 
@@ -244,12 +306,10 @@ static int fit_flash(const struct twin_rows *all, const struct thinned *thinned,
                      struct fault *why)
 {
     const struct twin_rows *small = &thinned->small;
-    bool is_today;
-    int error = race(&thinned->fewest, findings, twin, &is_today, why);
+    int error = race(&thinned->fewest, findings, twin, why);
 
-    if (!error && !is_today)
-        error = twin_search_geometry(small, &thinned->fewest, &twin->drive,
-                                     twin, why);
+    if (!error)
+        error = climb(&thinned->fewest, findings, twin, why);
     if (!error)
         error = climb(small, findings, twin, why);
     if (!error)
@@ -262,13 +322,17 @@ static int fit_flash(const struct twin_rows *all, const struct thinned *thinned,
     return error ? error : contrast_with_null(small, twin, why);
 }
 
-int twin_fit(const struct twin_rows *rows, const struct findings *findings,
+int twin_fit(struct twin_rows *rows, const struct findings *findings,
              struct twin *twin, struct fault *why)
 {
     struct thinned thinned = {.small = {0}};
+    int error = 0;
 
     memset(twin, 0, sizeof(*twin));
-    int error = twin_shape_start(rows, findings, false, &twin->drive, why);
+    if (rows->cache_bytes > 0 && rows->cache_rest_ns == 0)
+        error = find_rest(findings, rows, twin, why);
+    if (!error)
+        error = twin_shape_start(rows, findings, false, &twin->drive, why);
     if (error)
         return error;
     twin_times_start(&twin->drive);

@@ -52,10 +52,11 @@ struct twin {
 extern const double twin_z_least;
 
 /*
- * Fits. `findings` are those of the rows. 0; -EINVAL: no rows, or no drive of
- * the model has this capacity; -ENOMEM.
+ * Fits. `findings` are those of the rows, whose `cache_rest_ns` is chosen where
+ * it is 0. 0; -EINVAL: no rows, or no drive of the model has this capacity;
+ * -ENOMEM.
  */
-int twin_fit(const struct twin_rows *rows, const struct findings *findings,
+int twin_fit(struct twin_rows *rows, const struct findings *findings,
              struct twin *twin, struct fault *why);
 
 #endif

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/infer/statistics/stats.h"
 
-const double twin_off_most = 0.2;
+const double twin_off_most = 0.2, twin_off_worst = 0.5;
 
 /* The slowest fiftieth is left out of a mean: one stall of the host in a
  * hundred requests doubles it, and the 99th percentile shows the others. */
@@ -34,13 +35,6 @@ static int compare_ones(const void *a, const void *b)
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 static unsigned depth_class(unsigned depth)
@@ -73,7 +67,7 @@ static double mean_of(double values[], size_t count)
     const size_t kept = count - count / SLOWEST;
     double sum = 0;
 
-    qsort(values, count, sizeof(*values), compare);
+    stats_sort(values, count);
     for (size_t i = 0; i < kept; i++)
         sum += values[i];
     return sum / (double)kept;
@@ -112,7 +106,7 @@ static double look_at_cell(struct errors *errors, const struct one ones[],
 
 static double p99_of(double values[], size_t count)
 {
-    qsort(values, count, sizeof(*values), compare);
+    stats_sort(values, count);
     return values[count * 99 / 100];
 }
 
@@ -121,7 +115,7 @@ static bool look_at_group(struct errors *errors, const struct one ones[],
                           size_t count, double predicted[],
                           struct twin_error *error)
 {
-    double *observed = errors->scratch, sum = 0, weights = 0;
+    double *observed = errors->scratch, sum = 0, weights = 0, worst = 0;
     size_t used = 0;
 
     for (size_t at = 0, next; at < count; at = next) {
@@ -130,8 +124,10 @@ static bool look_at_group(struct errors *errors, const struct one ones[],
         if (next - at < CELL_ROWS_LEAST)
             continue;
         const double weight = sqrt((double)(next - at));
-        sum += weight * fabs(look_at_cell(errors, &ones[at], next - at,
-                                          &observed[used], &predicted[used]));
+        const double off = fabs(look_at_cell(
+            errors, &ones[at], next - at, &observed[used], &predicted[used]));
+        sum += weight * off;
+        worst = next - at >= P99_ROWS_LEAST ? fmax(worst, off) : worst;
         weights += weight;
         used += next - at;
     }
@@ -144,7 +140,8 @@ static bool look_at_group(struct errors *errors, const struct one ones[],
                                  .p99_off = NAN};
     if (used >= P99_ROWS_LEAST)
         error->p99_off = p99_of(predicted, used) / p99_of(observed, used) - 1;
-    error->explains = error->mean_off <= twin_off_most;
+    error->explains =
+        error->mean_off <= twin_off_most && exp(worst) - 1 <= twin_off_worst;
     return true;
 }
 

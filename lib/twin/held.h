@@ -20,11 +20,12 @@ struct twin_error {
      * probe, without the slowest fiftieth, as the mean over those. */
     double mean_off;
     double p99_off; /* above 0: the twin's is longer; NAN: too few rows */
-    bool explains;  /* mean_off is at most twin_off_most */
+    bool explains;  /* mean_off is at most twin_off_most, and no cell of many
+                      rows is off by more than twin_off_worst */
 };
 
 enum { TWIN_ERRORS_MAX = 4 * TWIN_KINDS_COUNT };
-extern const double twin_off_most;
+extern const double twin_off_most, twin_off_worst;
 
 /*
  * `predicted_ns` are those of all rows, `noise` the drive whose noise is drawn

@@ -5,19 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/infer/statistics/stats.h"
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/score.h"
 
 /* An outlier takes at least five times as long, and lies six deviations out:
  * less is the tail of the spread. */
 static const double outlier_log = 1.6, outlier_deviations = 6;
-
-static int compare(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* What the residuals of one kind of request would have as noise. */
 struct noise_fit {
@@ -28,32 +22,32 @@ struct noise_fit {
 /* Residuals in ascending order; a row that is its class's level is none. */
 static size_t collect(const struct twin_rows *rows,
                       const struct twin_score *score, enum operation operation,
-                      float residuals[])
+                      double residuals[])
 {
     size_t count = 0;
 
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].operation == operation && score->residuals[i] != 0)
-            residuals[count++] = score->residuals[i];
-    qsort(residuals, count, sizeof(*residuals), compare);
+            residuals[count++] = (double)score->residuals[i];
+    stats_sort(residuals, count);
     return count;
 }
 
-static double factor_at(const float residuals[], size_t at)
+static double factor_at(const double residuals[], size_t at)
 {
-    return fmin(fmax(exp((double)residuals[at]), 1), 1000);
+    return fmin(fmax(exp(residuals[at]), 1), 1000);
 }
 
-static struct noise_fit fit_noise(const float residuals[], size_t count)
+static struct noise_fit fit_noise(const double residuals[], size_t count)
 {
     static const double quartiles_normal = 1.349; /* apart, in deviations */
     struct noise_fit fit = {
-        .spread = (double)(residuals[count * 3 / 4] - residuals[count / 4]) /
+        .spread = (residuals[count * 3 / 4] - residuals[count / 4]) /
                   quartiles_normal};
     double limit = fmax(outlier_log, outlier_deviations * fit.spread);
     size_t first = count;
 
-    while (first > 0 && (double)residuals[first - 1] > limit)
+    while (first > 0 && residuals[first - 1] > limit)
         first--;
     size_t outliers = count - first;
     fit.share = (double)outliers / (double)count;
@@ -79,7 +73,7 @@ static void set_noise(const struct noise_fit *fit, struct drive *drive)
  * makes them longer: the noise is what the operation with the least of it
  * shows. */
 static void set_least(const struct twin_rows *rows,
-                      const struct twin_score *score, float residuals[],
+                      const struct twin_score *score, double residuals[],
                       struct drive *drive)
 {
     enum { FEW = 400 }; /* four outliers where a hundredth are */
@@ -104,7 +98,7 @@ int twin_noise(const struct twin_rows *rows, struct drive *drive,
                struct fault *why)
 {
     uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
-    float *residuals = malloc(rows->count * sizeof(*residuals));
+    double *residuals = malloc(rows->count * sizeof(*residuals));
     struct twin_score score = {0};
     int error = predicted_ns && residuals ? 0 : -ENOMEM;
 

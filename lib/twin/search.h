@@ -6,19 +6,6 @@
 
 /* The searches of a fit; nobody else includes this. */
 
-/* Times or divides one number of the shape; some of them are no drive. */
-enum { TWIN_NEIGHBOURS = 21 };
-struct twin_shape twin_shape_neighbour(struct twin_shape shape, unsigned index);
-
-/*
- * How banks, stripe and channels make up the page and the block: only times
- * tell, so each geometry is fitted with its own, on few rows. Takes the best of
- * some that lie far apart; `fewer` of the rows sort out most of them.
- */
-int twin_search_geometry(const struct twin_rows *rows,
-                         const struct twin_rows *fewer, struct drive *drive,
-                         struct twin *twin, struct fault *why);
-
 /*
  * The structure that fits best, from `drive` on: geometry, and what the
  * findings leave open, each with times of its own. Ends where no change of one
@@ -39,10 +26,10 @@ int twin_judge_structure(const struct twin_rows *rows,
 
 /*
  * How many logs a drive with logs has, where the findings leave that open, and
- * which is merged first. The times stay; `cost` is what the drive's rows cost.
+ * which is merged first. The times stay.
  */
 int twin_search_logs(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
-                     double *cost, struct twin *twin, struct fault *why);
+                     struct twin *twin, struct fault *why);
 
 #endif

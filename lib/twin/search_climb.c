@@ -32,6 +32,8 @@ struct move {
     double cost; /* alone */
 };
 
+enum { WAYS = 7, NEIGHBOURS = 3 * WAYS }; /* of a geometry */
+
 struct climb {
     const struct twin_rows *rows;
     const struct findings *findings;
@@ -72,9 +74,46 @@ static void collect(const struct findings *findings, struct climb *climb)
             if (twin_aspect_allows(aspect, aspect->values[at], findings))
                 climb->moves[climb->moves_count++] = (struct move){
                     .aspect = aspect, .value = aspect->values[at]};
-        for (unsigned at = 0; i == 0 && at < TWIN_NEIGHBOURS; at++)
+        for (unsigned at = 0; i == 0 && at < NEIGHBOURS; at++)
             climb->moves[climb->moves_count++] = (struct move){.neighbour = at};
     }
+}
+
+/* Times or divides one number of the shape; some of them are no drive. */
+static struct twin_shape neighbour_of(struct twin_shape shape, unsigned index)
+{
+    static const uint64_t primes[] = {2, 3, 5};
+    uint64_t factor = primes[index / WAYS % 3];
+
+    switch (index % WAYS) {
+    case 0:
+        shape.bank_page_bytes /=
+            shape.bank_page_bytes % factor == 0 ? factor : UINT64_MAX;
+        break;
+    case 1:
+        shape.stripe_count *= factor;
+        break;
+    case 2:
+        shape.stripe_count *= factor;
+        shape.channels_count *= factor;
+        break;
+    case 3:
+        shape.channels_count *= factor;
+        break;
+    case 4:
+        shape.bank_page_bytes *= factor;
+        break;
+    case 5:
+        shape.stripe_count =
+            shape.stripe_count % factor == 0 ? shape.stripe_count / factor : 0;
+        break;
+    default:
+        shape.channels_count = shape.channels_count % factor == 0
+                                   ? shape.channels_count / factor
+                                   : 0;
+        break;
+    }
+    return shape;
 }
 
 /* False: there is no such drive, or it is no other one. */
@@ -86,8 +125,7 @@ static bool apply(const struct move *move, const struct findings *findings,
 
     if (!aspect) {
         const struct twin_shape now = twin_shape_of(drive);
-        const struct twin_shape shape =
-            twin_shape_neighbour(now, move->neighbour);
+        const struct twin_shape shape = neighbour_of(now, move->neighbour);
         return twin_shape_allows(&now, &shape, findings) &&
                twin_shape_apply(&shape, drive);
     }

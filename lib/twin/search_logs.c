@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <inttypes.h>
-#include <stdio.h>
+#include <math.h>
 
 #include "lib/twin/search.h"
 
@@ -22,18 +21,16 @@ struct search {
 };
 
 static int try_value(const struct twin_aspect *aspect, const char *value,
-                     struct search *search, bool *better)
+                     struct search *search)
 {
     struct drive tried = search->drive;
     struct twin_times_fit fit;
 
-    *better = false;
     if (!twin_aspect_apply(aspect, value, &tried))
         return 0;
     int error = twin_times(search->rows, 0, &tried, &fit, search->why);
     search->twin->replays_count += fit.replays_count;
-    *better = !error && fit.cost < search->cost - better_least;
-    if (*better) {
+    if (!error && fit.cost < search->cost - better_least) {
         search->drive = tried;
         search->cost = fit.cost;
     }
@@ -42,49 +39,29 @@ static int try_value(const struct twin_aspect *aspect, const char *value,
 
 static int try_values(const struct twin_aspect *aspect, struct search *search)
 {
-    bool better;
     int error = 0;
 
     for (size_t i = 0; i < TWIN_VALUES_MAX && aspect->values[i] && !error; i++)
-        error = try_value(aspect, aspect->values[i], search, &better);
-    return error;
-}
-
-/* One more, or one fewer, as long as it helps: counts that the table lacks. */
-static int step(const struct twin_aspect *count, int by, struct search *search)
-{
-    bool better = true;
-    int error = 0;
-
-    while (better && !error) {
-        char value[24];
-        snprintf(value, sizeof(value), "%" PRIu64,
-                 search->drive.log_blocks_count + (uint64_t)by);
-        error = try_value(count, value, search, &better);
-    }
+        error = try_value(aspect, aspect->values[i], search);
     return error;
 }
 
 int twin_search_logs(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
-                     double *cost, struct twin *twin, struct fault *why)
+                     struct twin *twin, struct fault *why)
 {
     const struct twin_aspect *count = twin_aspect_find("log_blocks_count");
     const struct twin_aspect *victim = twin_aspect_find("log_victim");
-    struct search search = {
-        .rows = rows, .drive = *drive, .cost = *cost, .twin = twin, .why = why};
+    struct search search = {.rows = rows,
+                            .drive = *drive,
+                            .cost = INFINITY,
+                            .twin = twin,
+                            .why = why};
 
-    if (drive->mapping != MAPPING_LOG_BLOCK)
-        return 0;
     int error =
         twin_aspect_is_known(count, findings) ? 0 : try_values(count, &search);
-    if (!error && !twin_aspect_is_known(count, findings))
-        error = step(count, 1, &search);
-    if (!error && !twin_aspect_is_known(count, findings))
-        error = step(count, -1, &search);
     if (!error)
         error = try_values(victim, &search);
     *drive = search.drive;
-    *cost = search.cost;
     return error;
 }

@@ -75,6 +75,29 @@ static bool programs_whole_units(const struct drive *drive)
            drive->clustered_page_bytes % (page_bytes * at_once) == 0;
 }
 
+/* What a block of the SLC cache holds, with one bit a cell. */
+static uint64_t slc_block_bytes(const struct drive *drive)
+{
+    return drive_block_bytes(drive) / drive->pages_per_block_count *
+           (drive->pages_per_block_count / drive->program_levels_count);
+}
+
+void twin_shape_set_slc(uint64_t bytes, struct drive *drive)
+{
+    const uint64_t block_bytes = larger_of(slc_block_bytes(drive), 1);
+
+    drive->slc_blocks_count =
+        bytes ? larger_of((bytes + block_bytes / 2) / block_bytes, 1) : 0;
+}
+
+/* The cache of flash stays as large where its blocks become others. */
+static void keep_slc(const struct drive *before, struct drive *drive)
+{
+    if (before->slc_blocks_count == drive->slc_blocks_count)
+        twin_shape_set_slc(before->slc_blocks_count * slc_block_bytes(before),
+                           drive);
+}
+
 bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
 {
     struct drive changed = *drive;
@@ -102,6 +125,7 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
                    &changed))
         return false;
     changed.clustered_page_bytes = shape->page_bytes;
+    keep_slc(drive, &changed);
     if (drive_check(&changed, &why) || !programs_whole_units(&changed))
         return false;
     *drive = changed;
@@ -239,7 +263,8 @@ static struct twin_shape first_shape(const struct findings *findings)
 
 /* A drive of today: units smaller than a page, all dies in one block, one-shot
  * programs, queues of dies, a buffer that drains at once. */
-static bool apply_today(const struct findings *findings, struct drive *drive)
+static bool apply_today(const struct findings *findings, uint64_t rest_ns,
+                        struct drive *drive)
 {
     enum { READ_USUAL_BYTES = 32 << 10, BUFFER_USUAL_BYTES = 4 << 20 };
     enum { DIES_USUAL = 8, LEVELS_USUAL = 3 };
@@ -265,23 +290,32 @@ static bool apply_today(const struct findings *findings, struct drive *drive)
         row = READ_USUAL_BYTES;
     if (dies == 0)
         dies = units ? 1 : DIES_USUAL;
-    shape.planes_count = row > CHIP_PAGE_TODAY_BYTES && row % 2 == 0 ? 2 : 1;
-    shape.bank_page_bytes = row / shape.planes_count;
     shape.page_bytes = findings_integer(findings, "clustered_page");
     if (shape.page_bytes == 0)
         shape.page_bytes = UNIT_TODAY_BYTES;
     drive->clustered_page_bytes = shape.page_bytes;
     set_reach(findings, drive);
-    for (uint64_t count = dies; count > 0; count = units ? 0 : count / 2) {
-        const uint64_t wide = row * count;
-        shape.stripe_count = count;
-        shape.channels_count = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
-        shape.block_bytes = findings_integer(findings, "clustered_block");
-        if (shape.block_bytes == 0)
-            shape.block_bytes = wide * 8 * drive->program_pages_count;
-        drive->die_queue = count > 1 ? DIE_QUEUE_READ_FIRST : DIE_QUEUE_NONE;
-        if (twin_shape_apply(&shape, drive))
-            return true;
+    for (; row >= CHIP_PAGE_LEAST_BYTES; row /= 2) {
+        shape.planes_count =
+            row > CHIP_PAGE_TODAY_BYTES && row % 2 == 0 ? 2 : 1;
+        shape.bank_page_bytes = row / shape.planes_count;
+        for (uint64_t count = dies; count > 0; count = units ? 0 : count / 2) {
+            shape.stripe_count = count;
+            shape.channels_count = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
+            shape.block_bytes = findings_integer(findings, "clustered_block");
+            if (shape.block_bytes == 0)
+                shape.block_bytes =
+                    row * count * 8 * drive->program_pages_count;
+            drive->die_queue =
+                count > 1 ? DIE_QUEUE_READ_FIRST : DIE_QUEUE_NONE;
+            if (twin_shape_apply(&shape, drive)) {
+                twin_shape_set_slc(findings_integer(findings, "fast_cache"),
+                                   drive);
+                if (drive->slc_blocks_count > 0)
+                    drive->idle_after_ns = rest_ns;
+                return true;
+            }
+        }
     }
     return false;
 }
@@ -304,7 +338,7 @@ int twin_shape_start(const struct twin_rows *rows,
     set_mapping(findings, drive);
     set_buffers(findings, drive);
     if (today)
-        return apply_today(findings, drive) ? 0 : -ENOENT;
+        return apply_today(findings, rows->cache_rest_ns, drive) ? 0 : -ENOENT;
     struct twin_shape shape = first_shape(findings);
     drive->clustered_page_bytes = shape.page_bytes;
     set_contents(findings, drive);
@@ -371,7 +405,10 @@ static bool has_slc(const struct drive *drive)
 static const struct twin_aspect aspects[] = {
     {"write_buffer_protected", NULL, has_write_buffer, ON_OFF},
     {"fua", NULL, NULL, ON_OFF},
-    {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128", "512"}},
+    {"slc_blocks_count",
+     "fast_cache",
+     has_levels,
+     {"0", "8", "32", "128", "512"}},
     {"slc_full", NULL, has_slc, {"fold", "bypass", "bypass-fold"}},
     {"queue_depth_count", NULL, NULL, {"1", "32", "256"}},
     {"write_buffer_bytes",
@@ -423,11 +460,10 @@ static const struct twin_aspect aspects[] = {
     /* After what pages have: a drive whose pages do not fit yet looks like
      * blocks. */
     {"mapping", "log_list", NULL, {"log-block", "page", "block", SHARED_LOGS}},
-    {"log_blocks_count",
-     "log_list",
-     has_logs,
-     {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "16",
-      "24", "32"}},
+    {"log_blocks_count", "log_list", has_logs, {"1",  "2",  "3",  "4",  "5",
+                                                "6",  "7",  "8",  "9",  "10",
+                                                "11", "12", "13", "14", "15",
+                                                "16", "20", "24", "28", "32"}},
     {"log_victim", NULL, has_logs, {"oldest", "lru", "random", "newest"}},
     {"switch_merge", NULL, has_logs, ON_OFF},
 };
@@ -521,6 +557,7 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
         return false;
     if (changed.mapping != MAPPING_PAGE && !lay_out_plainly(&changed))
         return false;
+    keep_slc(drive, &changed);
     if (drive_check(&changed, &why) || !programs_whole_units(&changed))
         return false;
     *drive = changed;
@@ -573,13 +610,6 @@ void twin_aspect_value(const struct twin_aspect *aspect,
             return;
         }
     snprintf(value, size, "?");
-}
-
-bool twin_block_is_known(const struct findings *findings)
-{
-    /* A block without a finding of its own is a log block's. */
-    return findings_integer(findings, "clustered_block") > 0 ||
-           findings_integer(findings, "log_block") > 0;
 }
 
 bool twin_shape_allows(const struct twin_shape *before,

@@ -32,6 +32,9 @@ struct twin_shape twin_shape_of(const struct drive *drive);
 /* False, and the drive as it was, where there is no such drive. */
 bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive);
 
+/* As many blocks of an SLC cache as hold about so much; 0: none. */
+void twin_shape_set_slc(uint64_t bytes, struct drive *drive);
+
 /*
  * The drive that a search begins with: the defaults of every key, the structure
  * that the findings state, and for what they leave open a usual value: of a
@@ -79,9 +82,6 @@ void twin_aspect_value(const struct twin_aspect *aspect,
 
 /* Does what is written change how long it takes to move it? */
 bool twin_contents_matter(const struct findings *findings);
-
-/* Has a finding said how long a block is? */
-bool twin_block_is_known(const struct findings *findings);
 
 /* Do the findings leave room for that change? How many units of a drive of
  * today work at once stays as it was found. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/infer/statistics/stats.h"
 #include "lib/twin/rows/align.h"
 #include "lib/twin/rows/replay.h"
 
@@ -124,13 +125,6 @@ static int share_out(struct regression *regression)
     return 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The middle of the residuals' sizes, of some of the rows. */
 static double find_scale(const struct regression *regression,
                          const struct answers *answers)
@@ -146,7 +140,7 @@ static double find_scale(const struct regression *regression,
     for (size_t i = 0; i < regression->rows->count; i += pitch)
         if (is_used(regression, i))
             sizes[count++] = fabs((double)answers->off_log[i]);
-    qsort(sizes, count, sizeof(*sizes), compare_doubles);
+    stats_sort(sizes, count);
     if (count)
         scale = normal * sizes[count / 2];
     free(sizes);

@@ -75,6 +75,8 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
     const uint64_t sleep_ns = findings_integer(findings, "sleep_after");
     if (sleep_ns)
         twin_rows_mind_sleep(&made->rows, sleep_ns);
+    twin_rows_mind_cache(&made->rows, findings_integer(findings, "fast_cache"),
+                         findings_integer(findings, "fast_cache_recovery"));
     error = twin_fit(&made->rows, findings, &made->twin, why);
     if (!error)
         error = twin_check(&made->rows, &made->twin, &made->check, why);

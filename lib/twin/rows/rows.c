@@ -171,40 +171,28 @@ static void take_row(const struct csv_rows *csv, size_t at,
         row->weight = 0;
 }
 
-/* A radix sort of the times, two bytes a pass. */
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 int twin_rows_sort(struct twin_rows *rows)
 {
-    enum { DIGIT_BITS = 16, DIGITS = 1 << DIGIT_BITS };
-    uint32_t *from = malloc((rows->count + 1) * sizeof(*from));
-    uint32_t *to = malloc((rows->count + 1) * sizeof(*to));
-    size_t *starts = malloc((DIGITS + 1) * sizeof(*starts));
+    uint64_t *keys = malloc((rows->count + 1) * sizeof(*keys));
 
-    if (!from || !to || !starts) {
-        free(from);
-        free(to);
-        free(starts);
+    rows->by_time = malloc((rows->count + 1) * sizeof(*rows->by_time));
+    if (!keys || !rows->by_time) {
+        free(keys);
         return -ENOMEM;
     }
     for (size_t i = 0; i < rows->count; i++)
-        from[i] = (uint32_t)i;
-    for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS) {
-        memset(starts, 0, (DIGITS + 1) * sizeof(*starts));
-        for (size_t i = 0; i < rows->count; i++)
-            starts[(rows->items[i].observed_ns >> shift) % DIGITS + 1]++;
-        for (size_t digit = 0; digit < DIGITS; digit++)
-            starts[digit + 1] += starts[digit];
-        for (size_t i = 0; i < rows->count; i++) {
-            uint32_t row = from[i];
-            to[starts[(rows->items[row].observed_ns >> shift) % DIGITS]++] =
-                row;
-        }
-        uint32_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    free(to);
-    free(starts);
-    rows->by_time = from;
+        keys[i] = (uint64_t)rows->items[i].observed_ns << 32 | i;
+    qsort(keys, rows->count, sizeof(*keys), compare);
+    for (size_t i = 0; i < rows->count; i++)
+        rows->by_time[i] = (uint32_t)keys[i];
+    free(keys);
     return twin_align_group(rows);
 }
 
@@ -260,6 +248,13 @@ void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns)
         if (rows->items[i].quiet &&
             (double)rows->items[i].idle_ns > early * (double)after_ns)
             rows->items[i].weight = 0;
+}
+
+void twin_rows_mind_cache(struct twin_rows *rows, uint64_t cache_bytes,
+                          uint64_t rest_ns)
+{
+    rows->cache_bytes = cache_bytes;
+    rows->cache_rest_ns = rest_ns;
 }
 
 void twin_rows_mind_contents(struct twin_rows *rows, const char *probe)

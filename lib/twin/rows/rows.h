@@ -61,6 +61,9 @@ struct twin_rows {
     char probes[TWIN_PROBES_MAX][32];
     size_t probes_count;
     uint64_t capacity_bytes, request_limit_bytes;
+    /* See twin_rows_mind_cache(); 0: there is none. */
+    uint64_t cache_bytes, cache_rest_ns;
+    uint64_t fills_bytes; /* of such writes; see there */
     bool contents_matter; /* see twin_rows_mind_contents() */
     bool may_fold;        /* see twin_replay(): exact places do not matter */
     /* Row numbers in ascending order of `observed_ns`. */
@@ -94,6 +97,13 @@ void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns);
  * was written costs more to move than what never was.
  */
 void twin_rows_mind_contents(struct twin_rows *rows, const char *probe);
+/*
+ * Of a drive whose SLC cache holds so many bytes and is empty again after such
+ * a rest (0: that is not known). What twin_thin() leaves out fills it as well:
+ * large writes that are not compared take their place.
+ */
+void twin_rows_mind_cache(struct twin_rows *rows, uint64_t cache_bytes,
+                          uint64_t rest_ns);
 /* Makes `by_time` and the groups of rows that have none. 0 or -ENOMEM. */
 int twin_rows_sort(struct twin_rows *rows);
 void twin_rows_free(struct twin_rows *rows);

@@ -72,8 +72,6 @@ static void allot(const struct twin_thinning *how, struct pass *pass)
 static void count_rows(const struct twin_rows *rows,
                        const struct twin_thinning *how, struct pass passes[])
 {
-    bool together[TWIN_PROBES_MAX] = {false};
-
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].probe != TWIN_PROBE_NONE) {
             passes[rows->items[i].probe].count++;
@@ -82,91 +80,121 @@ static void count_rows(const struct twin_rows *rows,
             if (rows->items[i].kind == TWIN_WRITE_IN_ORDER &&
                 !rows->items[i].alone)
                 passes[rows->items[i].probe].streaming++;
-            if (!rows->items[i].alone)
-                together[rows->items[i].probe] = true;
         }
-    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++) {
-        if (how->together && !together[probe])
-            passes[probe].count = 0;
+    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++)
         allot(how, &passes[probe]);
-    }
 }
 
 /* ---- what was written meanwhile ---------------------------------------- */
 
-/* Noted where a row that is kept writes near by: within as much as most erase
- * units are long. */
-enum { PLACE_BYTES = 4096, WINDOW_BYTES = 8 << 20 };
+enum { PLACE_BYTES = 4096 };
 
-/* Where rows that were left out have written, and nothing was noted yet. */
-struct ground {
-    uint8_t *written; /* a byte a place; NULL: nothing is to be noted */
-    uint64_t places_count;
-    size_t notes_room;
+/* Notes what a row that is left out writes where no other had written. */
+static void note(const struct twin_row *row, uint8_t written[],
+                 struct twin_rows *thin)
+{
+    const uint64_t end = row->offset_bytes + row->length_bytes;
+    bool is_new = false;
+
+    if (!thin->notes || row->operation != OPERATION_WRITE ||
+        end > thin->capacity_bytes)
+        return;
+    for (uint64_t at = row->offset_bytes / PLACE_BYTES; at * PLACE_BYTES < end;
+         at++) {
+        is_new = is_new || !written[at];
+        written[at] = 1;
+    }
+    if (is_new)
+        thin->notes[thin->notes_count++] =
+            (struct twin_note){.offset_bytes = row->offset_bytes,
+                               .length_bytes = row->length_bytes,
+                               .before = (uint32_t)thin->count};
+}
+
+/* ---- what fills the SLC cache ------------------------------------------ */
+
+/* By requests of a MiB; and again after a rest while all of them are few enough
+ * for the replays of a search. */
+enum { FILL_BYTES = 1 << 20, FILLS_MOST_BYTES = 1 << 30 };
+
+/* How full it was in the run, and how full it is by the rows that are kept. */
+struct cache {
+    uint64_t bytes, rest_ns, full_bytes, kept_bytes, place_bytes;
+    bool rested; /* since the last row that was kept */
+    bool apart;  /* the run rested, and the rows that are kept did not */
 };
 
-static int ground_make(const struct twin_rows *rows, struct ground *ground)
+static void cache_rest(const struct twin_row *row, const struct twin_rows *thin,
+                       struct cache *cache)
 {
-    *ground = (struct ground){.places_count = 0};
-    if (!rows->contents_matter)
-        return 0;
-    ground->places_count = rows->capacity_bytes / PLACE_BYTES;
-    ground->written = calloc(ground->places_count + 1, 1);
-    return ground->written ? 0 : -ENOMEM;
-}
-
-static void ground_mark(const struct twin_row *row, struct ground *ground)
-{
-    uint64_t end = (row->offset_bytes + row->length_bytes) / PLACE_BYTES;
-
-    if (!ground->written || row->operation != OPERATION_WRITE)
+    if (!row->quiet || row->idle_ns < cache->rest_ns)
         return;
-    for (uint64_t at = row->offset_bytes / PLACE_BYTES;
-         at <= end && at < ground->places_count; at++)
-        ground->written[at] = 1;
+    cache->full_bytes = 0;
+    cache->apart = thin->fills_bytes + cache->bytes > FILLS_MOST_BYTES &&
+                   thin->fills_bytes > 0;
+    cache->rested = !cache->apart;
 }
 
-static int add_note(const struct twin_note *note, struct ground *ground,
-                    struct twin_rows *thin)
+static void fill(uint64_t *full_bytes, uint64_t bytes,
+                 const struct cache *cache)
 {
-    if (thin->notes_count == ground->notes_room) {
-        size_t room = ground->notes_room * 2 + 256;
-        struct twin_note *more =
-            realloc(thin->notes, room * sizeof(*thin->notes));
-        if (!more)
-            return -ENOMEM;
-        thin->notes = more;
-        ground->notes_room = room;
-    }
-    thin->notes[thin->notes_count++] = *note;
-    return 0;
+    *full_bytes =
+        *full_bytes + bytes < cache->bytes ? *full_bytes + bytes : cache->bytes;
 }
 
-/* Notes what is marked near a row that is kept next. */
-static int ground_note(const struct twin_row *row, struct ground *ground,
+/* Rests as the run did before a row that is kept, and writes what was left out
+ * since. */
+static void cache_fill(struct cache *cache, struct twin_row *row,
                        struct twin_rows *thin)
 {
-    uint64_t at = row->offset_bytes / WINDOW_BYTES * WINDOW_BYTES / PLACE_BYTES;
-    uint64_t end = at + WINDOW_BYTES / PLACE_BYTES;
-    int error = 0;
-
-    if (!ground->written || row->operation != OPERATION_WRITE)
-        return 0;
-    end = end < ground->places_count ? end : ground->places_count;
-    while (at < end && !error) {
-        uint64_t first = at;
-        while (at < end && ground->written[at])
-            ground->written[at++] = 0;
-        if (at > first)
-            error = add_note(
-                &(struct twin_note){.offset_bytes = first * PLACE_BYTES,
-                                    .length_bytes =
-                                        (uint32_t)(at - first) * PLACE_BYTES,
-                                    .before = (uint32_t)thin->count},
-                ground, thin);
-        at++;
+    if (cache->rested) {
+        cache->kept_bytes = 0;
+        if (row->gap_ns < cache->rest_ns)
+            row->gap_ns = cache->rest_ns;
     }
-    return error;
+    cache->rested = false;
+    if (cache->apart) {
+        row->gap_ns = 0;
+        row->weight = 0;
+        cache->apart = cache->full_bytes < cache->kept_bytes;
+    }
+    const uint64_t end_bytes = thin->capacity_bytes / FILL_BYTES * FILL_BYTES;
+    struct twin_row filler = {.length_bytes = FILL_BYTES,
+                              .anchor = row->anchor,
+                              .gap_ns = row->gap_ns,
+                              .after_complete = row->after_complete,
+                              .observed_ns = 1,
+                              .operation = OPERATION_WRITE,
+                              .probe = row->probe,
+                              .depth = 1,
+                              .kind = TWIN_OTHER,
+                              .alone = true};
+
+    if (row->operation != OPERATION_WRITE)
+        return;
+    while (cache->kept_bytes < cache->full_bytes) {
+        filler.offset_bytes = cache->place_bytes / FILL_BYTES * FILL_BYTES;
+        thin->items[thin->count] = filler;
+        filler.anchor = row->anchor = (uint32_t)thin->count++;
+        filler.after_complete = row->after_complete = true;
+        filler.gap_ns = row->gap_ns = 0;
+        cache->place_bytes = (cache->place_bytes + FILL_BYTES) % end_bytes;
+        cache->kept_bytes += FILL_BYTES;
+        thin->fills_bytes += FILL_BYTES;
+    }
+}
+
+/* Each rest may add one to those that the bytes make up. */
+static size_t fills_most(const struct twin_rows *rows)
+{
+    uint64_t bytes = 0, rests_count = 1;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->items[i].operation == OPERATION_WRITE)
+            bytes += rows->items[i].length_bytes;
+        rests_count += rows->items[i].idle_ns >= rows->cache_rest_ns;
+    }
+    return rows->cache_bytes ? bytes / FILL_BYTES + rests_count : 0;
 }
 
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
@@ -174,29 +202,40 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
 {
     struct pass passes[TWIN_PROBES_MAX] = {{0}};
     uint32_t *now_at = malloc((rows->count + 1) * sizeof(*now_at));
-    struct ground ground;
-    int error = ground_make(rows, &ground);
+    struct cache cache = {.bytes = rows->cache_bytes,
+                          .rest_ns = rows->cache_rest_ns};
+    const bool notes = rows->contents_matter;
+    uint8_t *written =
+        notes ? calloc(rows->capacity_bytes / PLACE_BYTES + 1, 1) : NULL;
+    int error = 0;
 
     *thin = *rows;
     thin->count = 0;
     thin->by_time = thin->groups = thin->group_ends = NULL;
-    thin->notes = NULL;
+    thin->notes =
+        notes ? malloc((rows->count + 1) * sizeof(*thin->notes)) : NULL;
     thin->notes_count = 0;
     thin->may_fold = true;
-    thin->items = malloc((rows->count + 1) * sizeof(*thin->items));
-    if (!now_at || !thin->items)
+    thin->items =
+        malloc((rows->count + fills_most(rows) + 1) * sizeof(*thin->items));
+    if (!now_at || !thin->items || (notes && (!written || !thin->notes)))
         error = -ENOMEM;
     else
         count_rows(rows, how, passes);
     for (size_t i = 0; i < rows->count && !error; i++) {
         now_at[i] = UINT32_MAX;
         struct twin_row row = rows->items[i];
+        const uint64_t written_bytes =
+            row.operation == OPERATION_WRITE ? row.length_bytes : 0;
+        cache_rest(&row, thin, &cache);
         if (row.probe == TWIN_PROBE_NONE ||
             !is_kept(row.quiet, &passes[row.probe])) {
-            ground_mark(&row, &ground);
+            note(&row, written, thin);
+            fill(&cache.full_bytes, written_bytes, &cache);
+            if (written_bytes)
+                cache.place_bytes = row.offset_bytes;
             continue;
         }
-        error = ground_note(&row, &ground, thin);
         if (row.held)
             row.weight = 0;
         row.anchor = now_at[row.anchor];
@@ -205,11 +244,14 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
             row.after_complete = thin->count > 0;
             row.gap_ns = 0;
         }
+        cache_fill(&cache, &row, thin);
+        fill(&cache.full_bytes, written_bytes, &cache);
+        fill(&cache.kept_bytes, written_bytes, &cache);
         now_at[i] = (uint32_t)thin->count;
         thin->items[thin->count++] = row;
     }
     free(now_at);
-    free(ground.written);
+    free(written);
     if (!error)
         error = twin_rows_sort(thin);
     if (error)

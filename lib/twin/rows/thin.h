@@ -9,7 +9,6 @@ struct twin_thinning {
     size_t per_probe_count; /* rows at most */
     size_t run_count;       /* rows that stay together, for what they leave
                                behind in the drive matters to the next */
-    bool together;          /* only probes that sent requests together */
     /* So many steps of a replay at most, a page being one, but never fewer rows
      * than twin_thin_least; 0: as many as there are. */
     uint64_t per_probe_steps;
@@ -24,8 +23,8 @@ extern const size_t twin_thin_least;
  * Some rows of each probe, in runs that lie evenly over it, with their order
  * and the pauses between them. A run begins where nothing is under way. What
  * lies between two runs is not sent at all; rows that are held are sent, but
- * have no weight. `thin` may have no row; it is freed
- * with twin_rows_free(). 0 or -ENOMEM.
+ * have no weight. `thin` may have no row; it is freed with twin_rows_free(). 0
+ * or -ENOMEM.
  */
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin);
