@@ -43,7 +43,7 @@ enum {
     FIRST_WRITES = 1024
 };
 static const uint64_t write_bytes = 64 * KIB, round_usual_bytes = 256 * MIB,
-                      most_bytes = 16 * GIB;
+                      most_bytes = 3 * GIB;
 static const double usual_patience_ns = 300e9;
 /* No block is erased in less. */
 static const double erase_least_ns = 1.2e6, longer_least = 1.25;

@@ -185,8 +185,8 @@ static const char *reason_of(enum nand_answer answer)
                                     "of the pages of a block apart";
 }
 
-/* Reads alone were always right so far, but of few drives. */
-static const double kinds_confidence = 0.9;
+/* Four kinds may be so close in pairs that they look like two. */
+static const double kinds_confidence = 0.95, two_kinds_confidence = 0.75;
 
 static void say_kinds(struct study *study, const struct read_kinds *kinds,
                       struct findings *findings)
@@ -194,7 +194,7 @@ static void say_kinds(struct study *study, const struct read_kinds *kinds,
     struct finding *finding = findings_add(findings, "nand-type", "nand_type");
 
     finding_found(finding, value_text(nand_type_name(kinds->bits)),
-                  kinds_confidence);
+                  kinds->bits == 2 ? two_kinds_confidence : kinds_confidence);
     finding_why(finding,
                 "reads of 4 KiB come in %u times of equal shares, %s to %s, "
                 "and a place keeps its own: as many kinds of page share cells",
