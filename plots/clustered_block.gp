@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Kim et al. figure 6 by two routes: slow writes at one distance, and random
-# against sequential writes over their size.
+# Kim et al. figure 6: slow writes at one distance; where none was sought, small
+# writes beside block boundaries, or with --method=paper random against sequential
+# writes over their size.
 # gnuplot -c clustered_block.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
-# The walk is the upper half; --method=paper has none. What was not measured has no
-# axes.
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line a write with its flush: phase, MiB, KiB, at random or not, us. Where the
-# drive was left alone in a walk: the phase.
+# One line a write with its flush, or without one in walks round and round (50, and
+# 37 with pauses): phase, MiB, KiB, at random or before a boundary or not, us. Where
+# the drive was left alone in a walk: the phase.
 rows = sprintf("awk -F, '$3==\"clustered-block\" && $7==\"idle\" && $4 ~ /^walk-/ { print $4; next } \
 $3==\"clustered-block\" && $5!=\"\" && $5!=\"fill\" { us=($11-$10)/1000; \
-if ($7==\"write\") { write_us=us; offset=$8; size=$9 } \
+if ($7==\"write\") { write_us=us; offset=$8; size=$9; if ($4 ~ /^walk-(37|50)$/) print $4, offset/1048576, size/1024, 0, us } \
 else if ($7==\"flush\") print $4, offset/1048576, size/1024, ($5 ~ /-b$/ || $4 ~ /r-[0-9]+$/), write_us+us }' %s", samples)
 # They are read many times, of up to a million rows: once from the samples.
 rows_file = output_file.".rows"
@@ -35,24 +35,14 @@ walk = "awk 'NF==2' ".walk_file
 # Where in that walk the drive was left alone.
 pauses = system("awk 'NF==1' ".walk_file)
 sizes(at_random) = sprintf("awk '$1==%d { print $2, $3 }' %s", at_random, sizes_file)
-# Sizes whose gap was looked at, and that did not stand.
-tried = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^(gap|any)-/ { split($4, part, \"-\"); if (part[2]*1024!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_block") ? value_of("clustered_block") : 0, samples))
+rounds = system("grep -c ',clustered-block,walk-50,' ".samples) > 0
+beside = system("grep -c ',clustered-block,border' ".samples) > 0
 block = value_of("clustered_block")/1048576
 # How much of a block a write uses up is known with the page.
-folded = block == block && page > 0
+folded = block == block && (page > 0 || rounds)
 walks = measured(walk)
 counts = measured(sizes(0)."; ".sizes(1))
 if (!walks && !counts) { eval tidy; eval nothing }
-two = walks && counts
-if (two) {
-    height = 660
-    load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-    set multiplot
-    set size 1,0.47
-    set origin 0,0.53
-    set bmargin ascii ? 4 : 3.5
-    set key off
-}
 what = headline("Erase unit (clustered block)", "clustered_block")
 if (walks) {
     stats "< ".walk using 1:2 name "WALK" nooutput
@@ -62,39 +52,30 @@ if (walks) {
     place(x) = folded ? x - block*floor(x/block + 1e-9) : x
     begin = folded ? 0 : WALK_min_x; end = folded ? block : WALK_max_x
     set xrange [begin - 0.02*(end - begin):end + 0.02*(end - begin)]
-    set xlabel folded ? "pages used up, modulo a block (MiB)" : page > 0 ? "pages used up (MiB)" : "written (MiB)"
-    eval y_named("write and flush")
+    set xlabel folded ? "used up, modulo a block (MiB)" : page > 0 ? "pages used up (MiB)" : "written (MiB)"
+    eval y_named(rounds ? "write" : "write and flush")
+    set key off
     if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
-    plot "< ".walk.once_linear using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
+    plot "< ".walk.once_linear using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one write"
     unset arrow
     unset label
 }
-if (two) {
-    set size 1,0.53
-    set origin 0,0
-    set bmargin ascii ? 6 : 5.6
-    set key on
-    set xtics autofreq
-}
-if (counts) {
+if (counts && !walks) {
     set xrange [*:*]
     set yrange [*:*]
     stats "< { ".sizes(0)."; ".sizes(1)."; }" using 1:2 name "SIZES" nooutput
-    eval titled(two ? "" : what, "written at random and in order, by size")
+    eval titled(what, beside ? "small writes beside boundaries of blocks" : "written at random and in order, by size")
     eval size_axis(SIZES_min_x, SIZES_max_x)
     eval time_axis(SIZES_min_y, SIZES_max_y)
     eval chosen(block*1024, low_of("clustered_block")/1024, high_of("clustered_block")/1024, span_of("clustered_block"))
-    eval rugged(tried, 1.)
     set xlabel "size of the write"
     eval y_named("write and flush")
-    plot for [k=1:any(sizes(0))] "< ".sizes(0).once using ($1*0.97):2 @first title "in order", \
+    plot for [k=1:any(sizes(0))] "< ".sizes(0).once using ($1*0.97):2 @first title beside ? "behind one" : "in order", \
          for [k=1:any(sizes(0))] "< ".sizes(0).medians using 1:2 @first_fit title "medians", \
-         for [k=1:any(sizes(1))] "< ".sizes(1).once using ($1*1.03):2 @second title "at random", \
+         for [k=1:any(sizes(1))] "< ".sizes(1).once using ($1*1.03):2 @second title beside ? "before one" : "at random", \
          for [k=1:any(sizes(1))] "< ".sizes(1).medians using 1:2 @second_fit notitle, \
-         for [k=1:rugs] @rug, \
          for [k=1:tips] "< ".sizes(any(sizes(1))).medians using 1:2:(size_text($1).": ".y_text($2)) @hover
 }
-if (two) { unset multiplot }
 eval tidy
 set output
 set terminal pop
