@@ -63,7 +63,7 @@ needs_of()
     } | tr ' ' '\n' | sort -u); do
         # Where logs are known it sends no requests, and there is no figure.
         [[ $1/$need != clustered_block/log_* ]] || continue
-        sed -n "/= unidentifiable$/d; s/^$need = /--assume=$need=/p" \
+        sed -n "/= unidentifiable$/d; /= absent$/d; s/^$need = /--assume=$need=/p" \
             "$source_dir/lib/flash/drives/ssd-a.ini"
     done
 }

@@ -102,13 +102,15 @@ remedy "a smaller region for it" "for all of it allow" --region=0,256MiB \
 remedy "more time" "the time limit was reached" --time-limit=1h \
     run clustered-page sim:ssd-a --time-limit=1s
 remedy "a page that is known" "it needs clustered_page" \
-    --assume=clustered_page=16384 run nand-type sim:ssd-a
+    "--assume=clustered_page=16384 --assume=clustered_block=4194304" \
+    run nand-type sim:ssd-a
 remedy "a rate that is known" "it needs steady_random_write" \
     --assume=steady_random_write=1000000 run hot-cold sim:ssd-a
 remedy "logs that are known" "blocks with a log is not known" \
     "--assume=log_list=4 --assume=log_block=4194304" run content sim:ssd-a
 remedy "a page to write in order" "needs clustered_page, which is not known" \
-    --assume=clustered_page=16384 run clustered-block sim:plain-disk
+    --assume=clustered_page=16384 run clustered-block sim:ram-disk \
+    --write-budget=1TB
 remedy "all of the drive" "repeat the run without --region" "-!region" \
     run capacity sim:ssd-a,capacity_bytes=4GiB --region=0,1GiB
 remedy "a file for the samples" "cannot both have stdout" --csv=rows.csv \

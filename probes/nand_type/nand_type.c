@@ -239,8 +239,9 @@ static void think(struct study *study, struct findings *findings)
         study_say_open(
             study->probe, findings,
             "reads do not come in clear kinds of equal shares; what programs "
-            "take tells only with clustered_page, clustered_block and a true "
-            "flush; if you know them, pass --assume=clustered_page=VALUE");
+            "take tells only where a flush waits, and it needs clustered_page "
+            "and clustered_block: if you know them, pass "
+            "--assume=clustered_page=VALUE and --assume=clustered_block=VALUE");
     else
         by_programs(study, findings);
 }
