@@ -287,7 +287,10 @@ static double least_of(const struct walk *walk)
     const double write_ns =
         walk->writes_ns * CHUNK_WRITES / (double)walk->count;
 
-    return log1p(walk->course->least_ns / write_ns);
+    /* Of an imagined drive that takes no time, 0 / 0 would be no threshold. */
+    return walk->course->least_ns > 0
+               ? log1p(walk->course->least_ns / fmax(write_ns, 1))
+               : 0;
 }
 
 static bool follow(struct block_probe *state, struct walk *walk,
