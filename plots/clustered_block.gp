@@ -5,12 +5,12 @@
 # gnuplot -c clustered_block.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line a write with its flush, or without one in walks round and round (50, and
-# 37 with pauses): phase, MiB, KiB, at random or before a boundary or not, us. Where
-# the drive was left alone in a walk: the phase.
+# One line a write with its flush, or without one in walks round and round: phase,
+# MiB, KiB, at random or before a boundary or not, us. Where the drive was left alone
+# in a walk: the phase.
 rows = sprintf("awk -F, '$3==\"clustered-block\" && $7==\"idle\" && $4 ~ /^walk-/ { print $4; next } \
 $3==\"clustered-block\" && $5!=\"\" && $5!=\"fill\" { us=($11-$10)/1000; \
-if ($7==\"write\") { write_us=us; offset=$8; size=$9; if ($4 ~ /^walk-(37|50)$/) print $4, offset/1048576, size/1024, 0, us } \
+if ($7==\"write\") { write_us=us; offset=$8; size=$9; if ($4 ~ /^walk-round-/) print $4, offset/1048576, size/1024, 0, us } \
 else if ($7==\"flush\") print $4, offset/1048576, size/1024, ($5 ~ /-b$/ || $4 ~ /r-[0-9]+$/), write_us+us }' %s", samples)
 # They are read many times, of up to a million rows: once from the samples.
 rows_file = output_file.".rows"
@@ -35,7 +35,7 @@ walk = "awk 'NF==2' ".walk_file
 # Where in that walk the drive was left alone.
 pauses = system("awk 'NF==1' ".walk_file)
 sizes(at_random) = sprintf("awk '$1==%d { print $2, $3 }' %s", at_random, sizes_file)
-rounds = system("grep -c ',clustered-block,walk-50,' ".samples) > 0
+rounds = system("grep -c ',clustered-block,walk-round-' ".samples) > 0
 beside = system("grep -c ',clustered-block,border' ".samples) > 0
 block = value_of("clustered_block")/1048576
 # How much of a block a write uses up is known with the page.

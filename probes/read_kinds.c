@@ -2,28 +2,27 @@
 #include "probes/read_kinds.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/method/kinds.h"
 #include "lib/infer/statistics/clusters.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
+#include "probes/trial.h"
 
-enum { PLACES = 1024, SWEEPS = 9, SWEEPS_MAX = 81, BETWEEN = 1024 };
+enum { PLACES = 1024, SWEEPS = 9, SWEEPS_MAX = 81 };
+static const char phase[] = "kinds";
 static const uint64_t span_most_bytes = 64 * MIB;
-/* In another page, and as a rule of another chip. */
-static const uint64_t beside_bytes = 96 * KIB;
-const uint64_t read_kinds_requests = (2 * PLACES + BETWEEN) * SWEEPS_MAX;
-const uint64_t read_kinds_bytes = (2 * PLACES + BETWEEN) * SWEEPS_MAX * 4 * KIB;
+const uint64_t read_kinds_requests = 2 * PLACES * SWEEPS,
+               read_kinds_requests_max = 2 * PLACES * SWEEPS_MAX;
 
-/* So many of the quickest places are left out, which something keeps at hand,
- * and of the slowest, where outliers came more often than not. */
+/* This share is left out at both ends: a cache keeps the quickest places at
+ * hand, and outliers hit the slowest more often than not. */
 static const double trimmed_share = 0.0625;
 /* Two kinds are apart by so many times their spreads together, and in log time;
  * in the middle third between them lie next to no places. */
-static const double spreads_apart = 2.25, apart_least = 0.03,
-                    between_most = 0.04;
+static const double spreads_apart = 2.25, between_most = 0.04;
 /* Shares are equal within this and three standard deviations. The slowest kind
  * takes at most so many times as long as the quickest: two, or four, thresholds
  * beside one. */
@@ -71,7 +70,7 @@ static bool is_clear(const double sorted[], size_t count, size_t k,
         for (size_t j = 0; j < count; j++)
             between +=
                 sorted[j] > low + gap / 3 && sorted[j] < low + gap * 2 / 3;
-        if (gap < apart_least ||
+        if (gap < log1p(KINDS_APART_LEAST) ||
             gap < spreads_apart * (split->spreads[i] + split->spreads[i + 1]) ||
             (double)between > between_most * (double)count)
             return false;
@@ -131,44 +130,28 @@ void read_kinds_judge(const double ns[], size_t count, size_t sweeps,
     for (size_t i = 0; i < k; i++) {
         const double due = 1 / (double)k;
         kinds->ns[i] = exp(split.centers[i]);
-        kinds->shares[i] =
+        const double share =
             (double)(end_of(&split, k, i, n) - split.begins[i]) / (double)n;
-        equal = equal && fabs(kinds->shares[i] - due) <
-                             share_slack + 3 * sqrt(due / (double)n);
+        equal = equal &&
+                fabs(share - due) < share_slack + 3 * sqrt(due / (double)n);
     }
     kinds->bits = equal ? (unsigned)k : 0;
 }
 
-/* One sweep of all places, in its own order; reads elsewhere in between make a
- * cache of data forget. */
+/* One sweep of all places, in its own order. */
 static void ask_sweep(struct study *study, uint64_t first_bytes,
-                      uint64_t spots_count, const uint64_t spots[],
-                      uint32_t sweep, const size_t order[])
+                      const uint64_t spots[], uint32_t sweep,
+                      const size_t order[])
 {
+    const struct trial trial = {.study = study, .phase = phase, .round = sweep};
     struct step step = {
         .operation = OPERATION_READ,
         .length_bytes = placing_small_bytes(&study->setting),
         .label = {.phase = "kinds", .cell = "read", .round = sweep}};
-    struct random random;
 
-    struct step beside = step;
-
-    beside.label.cell[0] = '\0';
     for (size_t i = 0; i < PLACES; i++) {
-        const uint64_t spot = spots[order[i]];
-        step.offset_bytes = first_bytes + spot * step.length_bytes;
-        /* The mapping of both is fetched at once. */
-        beside.offset_bytes = spot * step.length_bytes >= beside_bytes
-                                  ? step.offset_bytes - beside_bytes
-                                  : step.offset_bytes + beside_bytes;
-        study_ask(study, &beside);
-        study_ask(study, &step);
-    }
-    step.label.cell[0] = '\0';
-    study_random(study, "kinds", "between", sweep, &random);
-    for (size_t i = 0; i < BETWEEN; i++) {
-        step.offset_bytes = first_bytes + random_below(&random, spots_count) *
-                                              step.length_bytes;
+        step.offset_bytes = first_bytes + spots[order[i]] * step.length_bytes;
+        trial_bring_mapping(&trial, step.offset_bytes);
         study_ask(study, &step);
     }
 }
@@ -190,17 +173,17 @@ static void take_sweeps(struct study *study, uint32_t sweeps, double ns[])
     struct random random;
     bool all = true;
 
-    study_random(study, "kinds", "places", 0, &random);
+    study_random(study, phase, "places", 0, &random);
     for (size_t i = 0; i < PLACES; i++)
         spots[i] = i * spots_count / PLACES +
                    random_below(&random, larger_of(spots_count / PLACES, 1));
     for (uint32_t sweep = 0; sweep < sweeps; sweep++) {
         const struct timing *rows =
-            study_rows(study, "kinds", "read", sweep, PLACES);
-        study_random(study, "kinds", "order", sweep, &random);
+            study_rows(study, phase, "read", sweep, PLACES);
+        study_random(study, phase, "order", sweep, &random);
         random_order(&random, order, PLACES);
         if (!rows)
-            ask_sweep(study, first, spots_count, spots, sweep, order);
+            ask_sweep(study, first, spots, sweep, order);
         all = all && rows;
         for (size_t i = 0; rows && i < PLACES; i++)
             ns[sweep * PLACES + order[i]] = (double)rows[i].ns;

@@ -19,12 +19,11 @@ enum { READ_KINDS_MAX = 4 };
 
 struct read_kinds {
     unsigned bits; /* kinds of equal shares, 2 to 4; 0: none are clear */
-    double ns[READ_KINDS_MAX], shares[READ_KINDS_MAX];
+    double ns[READ_KINDS_MAX]; /* of each, in rising order */
 };
 
-/* What it reads, at most, in bytes and requests. */
-extern const uint64_t read_kinds_bytes;
-extern const uint64_t read_kinds_requests;
+/* Short reads that it sends, where kinds are clear; and the most. */
+extern const uint64_t read_kinds_requests, read_kinds_requests_max;
 
 /* Measures, and leaves until all is there. */
 void read_kinds_find(struct study *study, struct read_kinds *kinds);

@@ -8,9 +8,11 @@
 #include "lib/base/random.h"
 #include "lib/base/units.h"
 #include "lib/flash/ftl/mapping.h"
+#include "lib/infer/method/kinds.h"
+#include "lib/infer/method/rounds.h"
 
 /* Two program levels nearer than this are one (Kim II-A has 3 times). */
-static const double level_gap_least = 0.08, kinds_gap_least = 0.03;
+static const double level_gap_least = 0.08;
 static const uint64_t page_most_bytes = MIB; /* what probes look at */
 
 /* A level has a larger share of the pages, and by so much is not fair. */
@@ -167,7 +169,7 @@ int oracle_levels_seen(const struct drive *drive, bool *seen, struct fault *why)
 int oracle_kinds_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     enum { READS = 1024 };
-    const uint64_t unit_bytes = 4096, beside_bytes = 96 * KIB;
+    const uint64_t unit_bytes = 4096;
     const uint64_t units = drive->capacity_bytes / 2 / unit_bytes;
     uint64_t times[READS];
     struct bench bench;
@@ -176,15 +178,14 @@ int oracle_kinds_seen(const struct drive *drive, bool *seen, struct fault *why)
     if (error)
         return error;
     for (uint64_t i = 0; i < READS; i++) {
-        const uint64_t place =
-            beside_bytes + random_mix(i) % units * unit_bytes;
-        bench_act(&bench, FLASH_READ, place - beside_bytes, unit_bytes);
+        const uint64_t place = random_mix(i) % units * unit_bytes;
+        bench_act(&bench, FLASH_READ, place ^ 256 * KIB, unit_bytes);
         times[i] = bench_act(&bench, FLASH_READ, place, unit_bytes);
     }
     bench_close(&bench);
-    *seen =
-        drive->program_levels_count > 1 &&
-        levels_of(times, READS, kinds_gap_least) == drive->program_levels_count;
+    *seen = drive->program_levels_count > 1 &&
+            levels_of(times, READS, KINDS_APART_LEAST) ==
+                drive->program_levels_count;
     return bench.error;
 }
 
@@ -221,7 +222,7 @@ static double block_write(struct bench *bench, uint64_t length_bytes)
  * the other writes of a block take. 0: writes do not fill a block. */
 static double round_pause(struct bench *bench, double *others_ns)
 {
-    enum { BLOCKS = 16, WRITE_BYTES = 64 * KIB };
+    enum { BLOCKS = 16, WRITE_BYTES = ROUNDS_WRITE_BYTES };
     const uint64_t block = oracle_block_bytes(bench->drive);
     const uint64_t length = block / WRITE_BYTES;
     const uint64_t capacity = bench->drive->capacity_bytes;
@@ -247,16 +248,16 @@ static double round_pause(struct bench *bench, double *others_ns)
     return most_ns - *others_ns / (double)length;
 }
 
-/* An erase shows as a pause; where more is copied in it than was written, only
- * with what cells hold. */
+/* An erase shows as a pause; where more is copied in it, with what cells
+ * hold. */
 static bool pause_shows(struct bench *bench, bool kinds)
 {
-    const double least_ns = 0.25e6, most_ns = 30e6;
     double others_ns = 0;
     const double pause_ns = round_pause(bench, &others_ns);
 
-    return pause_ns >= least_ns &&
-           (kinds || (pause_ns <= most_ns && pause_ns < others_ns));
+    return pause_ns >= ROUNDS_ERASE_LEAST_NS &&
+           (kinds ||
+            pause_ns < ROUNDS_ERASE_MOST_SHARE * (pause_ns + others_ns));
 }
 
 int oracle_block_seen(const struct drive *drive, bool *seen, struct fault *why)

@@ -24,7 +24,6 @@
 
 enum {
     WALK_NUMBER = 36,
-    ROUND_NUMBER = 37,
     PAUSES = BLOCK_PAUSES_COUNT,
     LEG_PERIODS = 3,   /* periods between pauses, at least */
     PLACES_A_PAUSE = 2 /* places right behind a pause that should be slow */
@@ -203,7 +202,7 @@ static enum block_pauses after_pauses(struct block_probe *state,
     const uint64_t write = spikes->write_bytes, room = state->room_bytes;
     const uint64_t round = spikes->round_bytes;
     const struct block_course course = {
-        .number = round ? ROUND_NUMBER : WALK_NUMBER,
+        .number = WALK_NUMBER,
         .write_bytes = write,
         .scattered = spikes->scattered,
         .round_bytes = round,

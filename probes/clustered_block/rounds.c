@@ -26,13 +26,14 @@
 #include <math.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/method/rounds.h"
 #include "lib/infer/statistics/stats.h"
-#include "probes/read_kinds.h"
 #include "probes/placing.h"
+#include "probes/read_kinds.h"
 
 enum {
-    NUMBER = 50,
-    SHORT_NUMBER,
+    NUMBER = 1,
+    SHORT_NUMBER = 101,   /* no sweep to be drawn */
     SHORT_WRITES = 65536, /* of shorter writes, so many at most, */
     AGREE_PERIODS = 12,   /* in so many periods */
     SOON = 4,             /* writes */
@@ -42,13 +43,11 @@ enum {
     WRITES_LEAST = 16,    /* to fill a unit */
     FIRST_WRITES = 1024
 };
-static const uint64_t write_bytes = 64 * KIB, round_usual_bytes = 256 * MIB,
-                      most_bytes = 3 * GIB;
+static const uint64_t write_bytes = ROUNDS_WRITE_BYTES,
+                      round_usual_bytes = 256 * MIB, most_bytes = 3 * GIB;
 static const double usual_patience_ns = 300e9;
-/* No block is erased in less. */
-static const double erase_least_ns = 1.2e6, longer_least = 1.25;
-/* An erase takes a small part of the time of what it makes room for. */
-static const double erased_most = 0.3;
+/* What a shorter distance hides comes with pauses that are longer by this. */
+static const double longer_least = 1.25;
 /* Noise may hide a pause, and half of them come where a period is two. Chance
  * puts some elsewhere. Of a short write the pause is a part, for it begins
  * later. */
@@ -135,9 +134,10 @@ static bool conclude(struct block_probe *state,
     const double pause_ns = block_pause_of(spikes);
     const bool copies = block_copies(spikes);
 
-    if (pause_ns < erase_least_ns || spikes->period.length < WRITES_LEAST ||
+    if (pause_ns < ROUNDS_ERASE_LEAST_NS ||
+        spikes->period.length < WRITES_LEAST ||
         spikes->block_bytes == spikes->round_bytes ||
-        (!copies && block_held_up(spikes) >= erased_most) ||
+        (!copies && block_held_up(spikes) >= ROUNDS_ERASE_MOST_SHARE) ||
         !shorter_agree(state, spikes))
         return false;
     const bool has_cache =
@@ -169,7 +169,7 @@ bool block_conclude_rounds(struct block_probe *state, struct findings *findings)
         .write_bytes = write_bytes,
         .round_bytes = round_writes * write_bytes,
         .certify_writes = 2 * round_writes,
-        .least_ns = erase_least_ns,
+        .least_ns = ROUNDS_ERASE_LEAST_NS,
         .most_bytes = smaller_of(
             most_bytes, larger_of(ROUNDS_MAX * round_writes * write_bytes,
                                   setting->region_length_bytes / SPARE_PARTS)),

@@ -287,10 +287,8 @@ static double least_of(const struct walk *walk)
     const double write_ns =
         walk->writes_ns * CHUNK_WRITES / (double)walk->count;
 
-    /* Of an imagined drive that takes no time, 0 / 0 would be no threshold. */
-    return walk->course->least_ns > 0
-               ? log1p(walk->course->least_ns / fmax(write_ns, 1))
-               : 0;
+    /* An imagined drive may take no time. */
+    return log1p(walk->course->least_ns / fmax(write_ns, 1));
 }
 
 static bool follow(struct block_probe *state, struct walk *walk,
@@ -325,12 +323,15 @@ static bool follow(struct block_probe *state, struct walk *walk,
     return false;
 }
 
-/* A sequential and a random sweep may have the same number. */
+/* Sweeps of several kinds may have the same number. */
 static void name_phase(const struct block_course *course,
                        char phase[LABEL_PHASE_MAX])
 {
     snprintf(phase, LABEL_PHASE_MAX, "walk-%s%d",
-             course->scattered ? "any-" : "", course->number);
+             course->scattered     ? "any-"
+             : course->round_bytes ? "round-"
+                                   : "",
+             course->number);
 }
 
 bool block_walk(struct block_probe *state, const struct block_course *course,

@@ -254,8 +254,10 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests_max = 800000;
     plan->bytes_written = 0;
     plan->bytes_written_max = setting->flush_untrue ? 0 : 3 * GIB;
-    plan->bytes_read = read_kinds_bytes;
-    plan->bytes_read_max = read_kinds_bytes + BESIDE * longest_page_bytes;
+    plan->bytes_read = read_kinds_requests * placing_small_bytes(setting);
+    plan->bytes_read_max =
+        read_kinds_requests_max * placing_small_bytes(setting) +
+        BESIDE * longest_page_bytes;
 }
 
 static double confidence_of(const struct findings *known, const char *parameter)

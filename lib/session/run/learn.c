@@ -161,14 +161,12 @@ int learn_flushes(struct session *session, struct fault *why)
     const uint64_t begin_ns = device_now_ns(session->device);
     const int error = flushing_measure(&measured, &work);
     session->flushes_cause[0] = '\0';
-    session->flushes_hide =
-        !error &&
-        !flushing_is_untrue(&measured, session->flushes_cause,
-                            sizeof(session->flushes_cause)) &&
-        flushing_hides(&measured, session->flushes_cause,
-                       sizeof(session->flushes_cause));
     session->setting.flush_untrue =
-        session->flushes_cause[0] && !session->flushes_hide;
+        !error && flushing_is_untrue(&measured, session->flushes_cause,
+                                     sizeof(session->flushes_cause));
+    if (!error && !session->setting.flush_untrue)
+        (void)flushing_hides(&measured, session->flushes_cause,
+                             sizeof(session->flushes_cause));
     count(session, begin_ns,
           &(struct cost_expectation){.bytes_written = work.bytes_written,
                                      .bytes_read = work.bytes_read,
@@ -291,7 +289,7 @@ void learn_again(struct session *session)
                   setting.region_length_bytes, setting.seed);
     session->baseline = (struct baseline){.count = 0};
     session->flushes_cause[0] = '\0';
-    session->flushes_hide = session->setting.flush_untrue = false;
+    session->setting.flush_untrue = false;
     costs_init(&session->costs, &setting, device_queue_depth(session->device));
     const bool writes = session->cost.pilot.bytes_written > 0;
     if (piloted)

@@ -83,14 +83,15 @@ static uint64_t rows_written(const struct csv_rows *rows)
 /* Takes over the flush check of the interrupted run. */
 static void take_flushes(struct session *session, const struct csv_rows *rows)
 {
+    bool hide = false;
+
     session->flushes_cause[0] = '\0';
-    const char *cause = infer_flushes(rows, &session->flushes_hide);
+    const char *cause = infer_flushes(rows, &hide);
     if (cause)
         snprintf(session->flushes_cause, sizeof(session->flushes_cause), "%s",
                  cause);
     session->flushes_told = session->flushes_cause[0] != '\0';
-    session->setting.flush_untrue =
-        session->flushes_told && !session->flushes_hide;
+    session->setting.flush_untrue = cause && !hide;
 }
 
 int session_resume(struct session *session, const struct csv_rows *rows,

@@ -251,7 +251,7 @@ static int run_probe(struct session *session, const struct setting *setting,
         evidence_conclude(probe, state, setting, &session->findings);
     if (session->flushes_cause[0])
         skip_flushes(probe, first, session->flushes_cause,
-                     session->flushes_hide, &session->findings);
+                     !session->setting.flush_untrue, &session->findings);
     probe->finish(state);
     return error;
 }
@@ -288,9 +288,10 @@ static int tell_flushes(struct session *session, struct fault *why)
     if (session->flushes_told || !session->flushes_cause[0])
         return 0;
     session->flushes_told = true;
-    return tell_spoilt(
-        session, session->flushes_hide ? flushing_absences : flushing_times,
-        session->flushes_cause, why);
+    return tell_spoilt(session,
+                       session->setting.flush_untrue ? flushing_times
+                                                     : flushing_absences,
+                       session->flushes_cause, why);
 }
 
 /* Runs a probe, and runs it once more if it was disturbed. */

@@ -194,7 +194,7 @@ bool skip_times(struct findings *findings, const char *probe, const char *cause)
     return any;
 }
 
-/* An untrue one hides no absence alone, but all that it is needed for. */
+/* Where a flush is untrue, the probe may measure without one. */
 static bool rests_on_flushes(const struct probe *probe, bool untrue,
                              const char *parameter)
 {

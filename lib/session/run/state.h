@@ -35,7 +35,6 @@ struct session {
     /* Why flushes do not show what the flash does; "" if they do or nothing is
      * known. If set, answers that depend on flushes are not measured. */
     char flushes_cause[200];
-    bool flushes_hide;                  /* it spoils absences only */
     bool flushes_told;                  /* the cause is in the recording */
     const struct csv_rows *rows_before; /* rows of the resumed run */
     uint64_t written_before_bytes;
