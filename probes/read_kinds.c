@@ -14,8 +14,8 @@
 enum { PLACES = 1024, SWEEPS = 9, SWEEPS_MAX = 81 };
 static const char phase[] = "kinds";
 static const uint64_t span_most_bytes = 64 * MIB;
-const uint64_t read_kinds_requests = 2 * PLACES * SWEEPS,
-               read_kinds_requests_max = 2 * PLACES * SWEEPS_MAX;
+const uint64_t read_kinds_requests = 3 * PLACES * SWEEPS,
+               read_kinds_requests_max = 3 * PLACES * SWEEPS_MAX;
 
 /* This share is left out at both ends: a cache keeps the quickest places at
  * hand, and outliers hit the slowest more often than not. */
@@ -27,7 +27,8 @@ static const double spreads_apart = 2.25, between_most = 0.04;
  * takes at most so many times as long as the quickest: two, or four, thresholds
  * beside one. */
 static const double share_slack = 0.02, ratio_most = 3;
-/* Of the places, so many are of the same kind in early and late sweeps. */
+/* Of the places, so many are of the same kind behind either neighbour. A disk
+ * takes the time of the way from the neighbour, and it has two of them. */
 static const double stays_least = 0.93;
 static const double rounding = 0.003; /* of the clock, in log time */
 
@@ -89,29 +90,29 @@ static size_t kind_of(double value, size_t k, const struct split *split)
     return kind;
 }
 
-/* The median log time of a place in some of the sweeps. */
+/* The median log time of a place in every `pitch`th of the sweeps. */
 static double place_of(const double ns[], size_t count, size_t place,
-                       size_t first, size_t sweeps)
+                       size_t first, size_t pitch, size_t sweeps)
 {
     double sample[STATS_MAX];
+    size_t n = 0;
 
-    for (size_t i = 0; i < sweeps; i++)
-        sample[i] = log(ns[(first + i) * count + place]);
-    stats_sort(sample, sweeps);
-    return stats_median(sample, sweeps);
+    for (size_t i = first; i < sweeps; i += pitch)
+        sample[n++] = log(ns[i * count + place]);
+    stats_sort(sample, n);
+    return stats_median(sample, n);
 }
 
 void read_kinds_judge(const double ns[], size_t count, size_t sweeps,
                       double scratch[], struct read_kinds *kinds)
 {
-    const size_t part = sweeps / 3;
     double *sorted = scratch + count;
     struct split split = {{0}, {0}, {0}};
     size_t k = 0, stay = 0;
 
     memset(kinds, 0, sizeof(*kinds));
     for (size_t i = 0; i < count; i++)
-        sorted[i] = place_of(ns, count, i, 0, sweeps);
+        sorted[i] = place_of(ns, count, i, 0, 1, sweeps);
     stats_sort(sorted, count);
     const size_t trimmed = (size_t)(trimmed_share * (double)count);
     const size_t n = count - 2 * trimmed;
@@ -123,8 +124,8 @@ void read_kinds_judge(const double ns[], size_t count, size_t sweeps,
     if (k == 0)
         return;
     for (size_t i = 0; i < count; i++)
-        stay += kind_of(place_of(ns, count, i, 0, part), k, &split) ==
-                kind_of(place_of(ns, count, i, sweeps - part, part), k, &split);
+        stay += kind_of(place_of(ns, count, i, 0, 2, sweeps), k, &split) ==
+                kind_of(place_of(ns, count, i, 1, 2, sweeps), k, &split);
     bool equal = (double)stay >= stays_least * (double)count &&
                  split.centers[k - 1] - split.centers[0] < log(ratio_most);
     for (size_t i = 0; i < k; i++) {
@@ -138,7 +139,8 @@ void read_kinds_judge(const double ns[], size_t count, size_t sweeps,
     kinds->bits = equal ? (unsigned)k : 0;
 }
 
-/* One sweep of all places, in its own order. */
+/* One sweep of all places, in its own order: each behind the neighbour that
+ * brings its mapping, in every other sweep behind that and the one opposite. */
 static void ask_sweep(struct study *study, uint64_t first_bytes,
                       const uint64_t spots[], uint32_t sweep,
                       const size_t order[])
@@ -150,8 +152,12 @@ static void ask_sweep(struct study *study, uint64_t first_bytes,
         .label = {.phase = "kinds", .cell = "read", .round = sweep}};
 
     for (size_t i = 0; i < PLACES; i++) {
-        step.offset_bytes = first_bytes + spots[order[i]] * step.length_bytes;
-        trial_bring_mapping(&trial, step.offset_bytes);
+        const uint64_t at = first_bytes + spots[order[i]] * step.length_bytes;
+        step.offset_bytes = at;
+        trial_bring_mapping(&trial, at);
+        if (sweep & 1)
+            trial_bring_mapping(&trial, at & (256 * KIB) ? at + 512 * KIB
+                                                         : at - 512 * KIB);
         study_ask(study, &step);
     }
 }

@@ -29,7 +29,7 @@ extern const uint64_t read_kinds_requests, read_kinds_requests_max;
 void read_kinds_find(struct study *study, struct read_kinds *kinds);
 
 /* Judges `sweeps` times of each of `count` places: ns[sweep * count + place].
- * `scratch` has room for 3 * count. `sweeps` is 6 at least, STATS_MAX at
+ * `scratch` has room for 3 * count. `sweeps` is 2 at least, STATS_MAX at
  * most. */
 void read_kinds_judge(const double ns[], size_t count, size_t sweeps,
                       double scratch[], struct read_kinds *kinds);

@@ -246,12 +246,16 @@ resume_budget() {
         test $((before + $(written_from dead "$settled"))) -le "$budget"
 }
 
+# has_turned FOLDER COUNT: its run has so many of its probes behind it.
+has_turned()
+{
+    [ "$(jq .turns "$1/state.json")" -ge "$2" ]
+}
+
 resume() {
-    local i probing whole_status resume_drive=sim:usb-pny-2g began span
-    began=$(date +%s%3N)
+    local i probing whole_status resume_drive=sim:usb-pny-2g
     "$ssdprobe" -q --json=whole.json "$resume_drive" >whole 2>err
     whole_status=$?
-    span=$(($(date +%s%3N) - began))
     for i in 20s 200s; do
         "$ssdprobe" -q --time-limit="$i" --output-dir="cut$i" "$resume_drive" \
             >out 2>err
@@ -269,15 +273,12 @@ resume() {
     for i in 1 2; do
         "$ssdprobe" -q --output-dir="killed$i" "$resume_drive" >out 2>err &
         probing=$!
-        soon 10 test -s "killed$i/state.json"
-        sleep "0.$(printf %03d $((RANDOM % (span < 1000 ? span : 999))))"
+        soon 60 has_turned "killed$i" $((1 + RANDOM % 12))
+        sleep "0.$(printf %03d $((RANDOM % 200)))"
         kill -KILL "$probing"
         wait "$probing" 2>/dev/null
-        if [ "$(jq .turns "killed$i/state.json")" -lt 10 ]; then
-            resumed "killed$i"
-        fi
+        resumed "killed$i"
     done
-    check "some were killed in between" grep -q resume: killed*/log
 
     cp -r killed1 edited && rm edited/samples.csv*
     samples killed1 | sed '40s/,read,/,write,/' >edited/samples.csv
