@@ -24,6 +24,7 @@ struct fall {
     size_t at; /* blocks until it falls */
     struct rate_scale scale;
     size_t second_at; /* after a rest */
+    size_t memory;    /* blocks of both that a flush brings back */
 };
 
 static char *size_text(size_t blocks, char text[24])
@@ -31,15 +32,14 @@ static char *size_text(size_t blocks, char text[24])
     return format_bytes(blocks * SUSTAINED_BLOCK_BYTES, text, 24);
 }
 
-/* Is the rate, behind a flush without a rest, that from before the fall? */
-static bool comes_back_at_once(struct sustained_probe *state,
-                               const struct sustained_pass *pass,
-                               const struct fall *fall, size_t blocks)
+/* How much is quick again behind a flush without a rest: memory takes in as
+ * much again, and what a cache of flash has in front of it is a part. */
+static size_t back_at_once(struct sustained_probe *state,
+                           const struct sustained_pass *pass,
+                           const struct fall *fall, size_t blocks)
 {
-    const double *ns = sustained_blocks(state, pass, blocks);
-
-    return rate_mean(ns, smaller_of(fall->at, blocks), fall->scale.most_ns) <
-           fall->scale.middle_ns;
+    return rate_quick(sustained_blocks(state, pass, blocks),
+                      smaller_of(fall->at, blocks), &fall->scale);
 }
 
 static bool is_hot(const struct sustained_probe *state,
@@ -117,24 +117,30 @@ static void say_size(const struct sustained_probe *state,
                      double confidence, struct findings *findings)
 {
     struct finding *finding = sustained_add(findings, "fast_cache");
-    const uint64_t in_flight =
-        state->depth * state->piece_bytes / SUSTAINED_BLOCK_BYTES;
-    const uint64_t least = smaller_of(fall->at, fall->second_at);
-    const uint64_t most = larger_of(fall->at, fall->second_at);
-    char first[24], second[24];
+    /* At the end of the fast part, and of what memory takes. */
+    const uint64_t in_flight = (fall->memory ? 2 : 1) * state->depth *
+                               state->piece_bytes / SUSTAINED_BLOCK_BYTES;
+    /* What a flush does not empty may be any memory. */
+    const uint64_t unsure =
+        in_flight + (state->flush_empties ? 0 : state->memory_blocks);
+    const uint64_t least = smaller_of(fall->at, fall->second_at) - fall->memory;
+    const uint64_t most = larger_of(fall->at, fall->second_at) - fall->memory;
+    char first[24], second[24], memory[24];
 
     size_text(fall->at, first);
     size_text(fall->second_at, second);
-    finding_found(finding,
-                  value_integer(fall->second_at * SUSTAINED_BLOCK_BYTES),
-                  confidence);
-    finding->low = value_integer((least > in_flight ? least - in_flight : 1) *
+    size_text(fall->memory, memory);
+    finding_found(
+        finding,
+        value_integer((fall->second_at - fall->memory) * SUSTAINED_BLOCK_BYTES),
+        confidence);
+    finding->low = value_integer((least > unsure ? least - unsure : 1) *
                                  SUSTAINED_BLOCK_BYTES);
     finding->high = value_integer((most + in_flight) * SUSTAINED_BLOCK_BYTES);
     finding_why(finding,
                 "sequential writes are %.1f times as fast for %s, and again "
-                "for %s after a rest, but not after a flush alone",
-                change->slow.ns / change->fast.ns, first, second);
+                "for %s after a rest; a flush alone brings back %s",
+                change->slow.ns / change->fast.ns, first, second, memory);
 }
 
 /* Where it is quick again without a rest. */
@@ -194,7 +200,8 @@ void sustained_conclude_fall(struct sustained_probe *state,
         "rested", sustained_rest_ns, 0,
         sustained_next_chunk(&again, again_blocks)};
 
-    if (comes_back_at_once(state, &again, &fall, again_blocks)) {
+    fall.memory = back_at_once(state, &again, &fall, again_blocks);
+    if (2 * fall.memory > smaller_of(fall.at, again_blocks)) {
         conclude_memory(state, block_ns, count, count + again_blocks, change,
                         findings);
         return;

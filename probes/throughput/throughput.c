@@ -229,21 +229,24 @@ static void say_reads(struct throughput_probe *state,
                           (unsigned)random->block.n[BLOCK_DEPTH], alone));
 }
 
-/* Where one of the two gains is known, or is so far from the limit, and the
- * other is near it: the depth, or its neighbour. */
+/* Where a gain is not certain, but so far from the limit, it counts as what it
+ * seems to be: then it is the depth or its neighbour on that side. */
 static const double near_most = 0.03;
 
 static void say_near(const struct knee *knee, struct finding *finding)
 {
-    const bool gains = knee->index == 0 || knee->gained.side == SIDE_ABOVE ||
-                       knee->gained.median > log(PACE_GAIN_LEAST + near_most);
-    const bool ends = knee->index + 1 == PACE_DEPTHS ||
-                      knee->none.side == SIDE_BELOW ||
-                      knee->none.median < log(PACE_GAIN_NONE - near_most);
-    const uint32_t low = pace_depth(gains ? knee->index : knee->index - 1);
+    const bool gains = knee->index == 0 || knee->gained.side == SIDE_ABOVE;
+    const bool ends =
+        knee->index + 1 == PACE_DEPTHS || knee->none.side == SIDE_BELOW;
+    const bool may_gain =
+        gains || knee->gained.median > log(PACE_GAIN_LEAST + near_most);
+    const bool may_end =
+        ends || knee->none.median < log(PACE_GAIN_NONE - near_most);
 
-    if (gains == ends)
+    if (!may_gain && !may_end)
         return;
+    const bool is_beyond = may_gain && !(may_end && ends);
+    const uint32_t low = pace_depth(is_beyond ? knee->index : knee->index - 1);
     finding_found(finding, value_none(), knee_confidence);
     finding->low = value_integer(low);
     finding->high = value_integer(2 * low);
