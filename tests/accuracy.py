@@ -323,6 +323,8 @@ def judge(drive, finding):
     if value is None and not covers(finding, truth) and \
             holds(finding, truth):
         return "inconclusive"  # a range so wide that it is no answer
+    if unseen and value is None:
+        return "unseen"  # a range of what has no one value
     # Of what no probe can see, the drive's own value is a guess: wrong, too.
     rough = ROUGH_SHARES.get(finding["parameter"], 0)
     return ("exact" if same(value, finding["unit"], truth, rough) or

@@ -315,6 +315,9 @@ probes/basic/basic.c|s/mode_share_least = 0.05/mode_share_least = 0.45/|test_pro
 probes/basic/basic.c|s/mode_apart = 0.095/mode_apart = 0.6/|test_probes_stick|basic
 probes/basic/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick|basic
 probes/basic/basic.c|s/ceil(share \* (double)count)/ceil(share * 0.9 * (double)count)/|test_probes_stick|basic
+probes/throughput/throughput.c|s/may_gain && !(may_end && ends)/!gains/|test_throughput|
+probes/throughput/throughput.c|s/ns.high = fmax(ns.high, times->mean_ns)/ns.high = ns.low/|test_throughput|
+probes/sustained_write/cache.c|s/fall.memory = back_at_once(/fall.memory = 0 * back_at_once(/|test_sustained_write|
 probes/read_kinds.c|s/stays_least = 0.93/stays_least = 0.1/|test_levels|
 probes/read_kinds.c|s/share_slack = 0.02/share_slack = 0.3/|test_levels|
 probes/read_kinds.c|s/ratio_most = 3/ratio_most = 30/|test_levels|
@@ -360,7 +363,6 @@ probes/log_list/places.c|s/if (state->is_wide)/if (false)/|test_probes_stick|rec
 probes/log_list/writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
 probes/log_list/writes.c|s/n\[LOG_BLOCK\] && trial->round < LOG/n[LOG_BLOCK] \&\& false \&\& trial->round < LOG/|test_budget|one drive
 probes/log_list/places.c|s/state->holds = true/state->holds = false/|test_budget|one drive
-probes/sustained_write/cache.c|s/^ *fall->scale.middle_ns;/0;/|test_sustained_write|
 probes/sustained_write/stack.c|s/above + 1 <= chance_most/above + 1 <= 0 * chance_most/|test_sustained_write|
 probes/sustained_write/stack.c|s/return at;/return at \/ 2;/|test_sustained_write|
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|

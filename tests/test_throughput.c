@@ -92,10 +92,16 @@ START_TEST(noise_hides_little)
 }
 END_TEST
 
-/* A gain near the limit: one of two depths. */
+/* A gain near the limit, or gains that are far from it, but vary much: one of
+ * two depths. */
 START_TEST(near_the_limit_a_range_is_told)
 {
-    struct probing run = {.spec = "sim:nvme-980-pro,noise=realistic",
+    static const struct {
+        const char *spec;
+        int64_t low;
+    } drives[] = {{"sim:nvme-980-pro,noise=realistic", 32},
+                  {"sim:nvme-dramless,noise=realistic", 8}};
+    struct probing run = {.spec = drives[_i].spec,
                           .probe = &probe_throughput,
                           .seed = 1,
                           .read_only = true};
@@ -104,8 +110,26 @@ START_TEST(near_the_limit_a_range_is_told)
     const struct finding *depth = probing_get(&run, "read_parallelism");
     ck_assert_int_eq(depth->verdict, VERDICT_FOUND);
     ck_assert_int_eq(depth->value.kind, VALUE_NONE);
-    ck_assert_int_eq(depth->low.integer, 32);
-    ck_assert_int_eq(depth->high.integer, 64);
+    ck_assert_int_eq(depth->low.integer, drives[_i].low);
+    ck_assert_int_eq(depth->high.integer, 2 * drives[_i].low);
+}
+END_TEST
+
+/* A host that holds many requests up widens the interval of a rate; it does not
+ * take the answer away. */
+START_TEST(a_disturbed_host_leaves_a_range)
+{
+    struct probing run = {.spec = "sim:emmc,noise=heavy",
+                          .probe = &probe_throughput,
+                          .seed = 1,
+                          .read_only = true};
+
+    probing_run(&run);
+    const struct finding *rate = probing_get(&run, "random_read_rate");
+    ck_assert_int_eq(rate->verdict, VERDICT_FOUND);
+    ck_assert_int_eq(rate->value.kind, VALUE_NONE);
+    ck_assert_int_ge(rate->low.integer, 800);
+    ck_assert_int_le(rate->high.integer, 2 * rate->low.integer);
 }
 END_TEST
 
@@ -172,7 +196,8 @@ int main(void)
     tcase_add_loop_test(cases, rates_are_those_of_the_model, 0,
                         suite_rows(DRIVES));
     tcase_add_loop_test(cases, noise_hides_little, 0, suite_rows_more(DRIVES));
-    tcase_add_test(cases, near_the_limit_a_range_is_told);
+    tcase_add_loop_test(cases, near_the_limit_a_range_is_told, 0, 2);
+    tcase_add_test(cases, a_disturbed_host_leaves_a_range);
     tcase_add_test(cases, a_run_that_only_reads_says_the_rest);
     tcase_add_test(cases, ticks_leave_the_depth_open);
     return suite_run(suite);

@@ -10,7 +10,7 @@
  * writes are chance. */
 static const uint64_t least_bytes = 80 * MIB, least_flushed_bytes = 18 * MIB;
 /* Behind its end writes take so much longer that a user notices. */
-static const double slower_least = 1.5;
+static const double slower_least = 1.25;
 /* So much is under way. */
 static const uint64_t in_flight_bytes = 4 * MIB;
 

@@ -175,6 +175,8 @@ bool block_take(const struct throughput_probe *state, const char *phase,
     }
     times->ns = pace_of(parts_ns, count);
     times->quick_ns = count ? parts_ns[count / 4] : 0;
+    for (size_t i = 0; i < count; i++)
+        times->mean_ns += parts_ns[i] / (double)count;
     times->spread = stats_median(spreads, times->rounds_count);
     times->far_share /= times->rounds_count;
     return times->ns > 0;

@@ -42,11 +42,9 @@ static const double error_rate = 0.005;
 static const double nearly = 0.97;
 /* The quick look may err by this. */
 static const double look_error = 0.1;
-/* A rate is measured on until it is known within a twentieth, and not stated
- * where it is not known within an eighth. */
+/* A rate is measured on until it is known within a twentieth, and counts as
+ * known within an eighth. */
 static const double width_wanted = 0.05, width_most = 0.125;
-/* The quarters of the writes may differ by this. */
-static const double level_most = 0.15;
 /* A drive that still merges what was written before at other places writes
  * faster once that is done, however steady it is until then: so it was with one
  * of 27 drawn drives. */
@@ -172,33 +170,32 @@ static void say_rate(struct finding *finding, double ns_each,
                     100 * spread);
         return;
     }
-    if (!times_narrow(ns, ns_each, width_most)) {
+    const struct interval rates = {1e9 / ns->high * units,
+                                   1e9 / ns->low * units};
+    if (!finding_between(finding, fmin(fmax(rate, rates.low), rates.high),
+                         &rates, confidence)) {
         finding_why(finding,
                     "the rate differs too much from one block of requests to "
                     "the next: it is between %.3g and %.3g of the median",
                     ns_each / ns->high, ns_each / ns->low);
         return;
     }
-    finding_measured(finding, rate,
-                     &(struct interval){fmin(1e9 / ns->high * units, rate),
-                                        fmax(1e9 / ns->low * units, rate)},
-                     confidence);
     finding_why(finding, "%s", what);
 }
 
-/* The same of reads, each block of which says it once. */
+/* The same of reads, each block of which says it once. Where they are answered
+ * in batches, a user gets the mean, or what passes beside what holds it up. */
 static void say_blocks(struct finding *finding, const struct block_times *times,
                        double units, const struct screen *screen,
                        const char *what)
 {
-    const struct interval ns = interval_of(times);
+    struct interval ns = interval_of(times);
 
-    if (times->quick_ns < quick_least * times->ns)
-        finding_why(
-            finding,
-            "requests are answered in batches, so their rate is not even");
-    else
-        say_rate(finding, times->ns, &ns, units, screen, what);
+    if (times->quick_ns < quick_least * times->ns) {
+        ns.low = fmin(ns.low, times->mean_ns);
+        ns.high = fmax(ns.high, times->mean_ns);
+    }
+    say_rate(finding, times->ns, &ns, units, screen, what);
 }
 
 static void say_reads(struct throughput_probe *state,
@@ -311,14 +308,6 @@ static void say_written(struct throughput_probe *state,
         finding_why(finding,
                     "writes come in bursts with pauses, and reads are delayed "
                     "too often to attribute the pauses to the drive");
-        return;
-    }
-    if (fabs(log(times->third_ns / times->fourth_ns)) > level_most) {
-        finding_why(finding,
-                    "after %s of sequential writes the rate still changes, "
-                    "from %.3g to %.3g MB/s",
-                    written, 1e3 / times->third_ns * bytes,
-                    1e3 / times->fourth_ns * bytes);
         return;
     }
     /* Too few blocks for the interval of a median: what the quarters say. */

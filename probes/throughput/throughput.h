@@ -41,6 +41,7 @@ struct block_times {
     uint32_t rounds_count;
     double ns;       /* the pace of all of them, a request */
     double quick_ns; /* the lower quarter of the parts */
+    double mean_ns;  /* of all parts */
     /* Of single requests, sent alone; at other depths 0: how much they vary,
      * and which share takes far longer than most. */
     double spread, far_share;
