@@ -122,7 +122,8 @@ static void say_size(const struct sustained_probe *state,
                                state->piece_bytes / SUSTAINED_BLOCK_BYTES;
     /* What a flush does not empty may be any memory. */
     const uint64_t unsure =
-        in_flight + (state->flush_empties ? 0 : state->memory_blocks);
+        in_flight +
+        (state->study.setting.flush_untrue ? state->memory_blocks : 0);
     const uint64_t least = smaller_of(fall->at, fall->second_at) - fall->memory;
     const uint64_t most = larger_of(fall->at, fall->second_at) - fall->memory;
     char first[24], second[24], memory[24];
