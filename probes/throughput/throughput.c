@@ -170,10 +170,9 @@ static void say_rate(struct finding *finding, double ns_each,
                     100 * spread);
         return;
     }
-    const struct interval rates = {1e9 / ns->high * units,
-                                   1e9 / ns->low * units};
-    if (!finding_between(finding, fmin(fmax(rate, rates.low), rates.high),
-                         &rates, confidence)) {
+    const struct interval rates = {fmin(1e9 / ns->high * units, rate),
+                                   fmax(1e9 / ns->low * units, rate)};
+    if (!finding_between(finding, rate, &rates, confidence)) {
         finding_why(finding,
                     "the rate differs too much from one block of requests to "
                     "the next: it is between %.3g and %.3g of the median",
