@@ -8,6 +8,7 @@
 #include "lib/flash/drive/keys.h"
 #include "lib/twin/file.h"
 #include "lib/twin/held.h"
+#include "lib/twin/noise.h"
 #include "lib/twin/rows/align.h"
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/rows/thin.h"
@@ -351,6 +352,28 @@ START_TEST(test_writes_alone_need_those_together)
                      0);
     ck_assert(count == 2 && !errors[1].explains);
     ck_assert(errors[0].explains == !writes);
+}
+END_TEST
+
+/* One outlier of many requests: a drive file has no exponent for its share. */
+START_TEST(test_a_rare_outlier_is_no_noise)
+{
+    enum { COUNT = 11000 };
+    struct record record;
+    struct twin_rows rows;
+    struct drive drive;
+
+    record_begin(&record, "sim:ssd-a,jitter_sigma=0.05");
+    for (uint64_t i = 0; i < COUNT; i++)
+        record_one(&record, IO_READ, i % 100 * MIB, 4 * KIB);
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    rows.items[COUNT / 2].observed_ns *= 30;
+    ck_assert_int_eq(drive_load("ssd-a", &drive, &why), 0);
+    ck_assert_int_eq(twin_noise(&rows, &drive, &why), 0);
+    ck_assert(drive.jitter_sigma > 0.04 && drive.jitter_sigma < 0.06);
+    ck_assert(drive.outlier_share == 0);
+    twin_rows_free(&rows);
+    record_end(&record);
 }
 END_TEST
 
@@ -1014,6 +1037,7 @@ int main(void)
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_test(replay, test_the_error_is_by_kind_and_depth);
     tcase_add_test(replay, test_one_length_that_is_far_off_is_not_explained);
+    tcase_add_test(replay, test_a_rare_outlier_is_no_noise);
     tcase_add_loop_test(replay, test_writes_alone_need_those_together, 0, 2);
     tcase_add_test(replay, test_rows_that_are_held_have_no_weight);
     tcase_add_test(replay, test_requests_have_kinds);
