@@ -8,6 +8,7 @@
 #include "lib/flash/drive/keys.h"
 #include "lib/twin/file.h"
 #include "lib/twin/held.h"
+#include "lib/twin/noise.h"
 #include "lib/twin/rows/align.h"
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/rows/thin.h"
@@ -319,6 +320,60 @@ START_TEST(test_one_length_that_is_far_off_is_not_explained)
                      0);
     ck_assert_double_lt(errors[0].mean_off, twin_off_most);
     ck_assert(!errors[0].explains);
+}
+END_TEST
+
+/* Requests one by one are right, those together take twice as long: a buffer
+ * may hide from the former what the flash behind it does to writes. */
+START_TEST(test_writes_alone_need_those_together)
+{
+    enum { EACH = 400 };
+    static struct twin_row items[2 * EACH];
+    static uint32_t predicted_ns[2 * EACH];
+    const struct twin_rows rows = {.items = items, .count = 2 * EACH};
+    const bool writes = _i;
+    struct twin_error errors[TWIN_ERRORS_MAX];
+    struct drive noise;
+    size_t count;
+
+    ck_assert_int_eq(drive_load("ssd-a", &noise, &why), 0);
+    for (size_t i = 0; i < 2 * EACH; i++) {
+        items[i] = (struct twin_row){.length_bytes = 4096,
+                                     .operation = writes ? OPERATION_WRITE
+                                                         : OPERATION_READ,
+                                     .kind = writes ? TWIN_WRITE : TWIN_READ,
+                                     .depth = i < EACH ? 1 : 16,
+                                     .weight = 1,
+                                     .held = true,
+                                     .observed_ns = 1000000};
+        predicted_ns[i] = i < EACH ? 1000000 : 2000000;
+    }
+    ck_assert_int_eq(twin_errors(&rows, predicted_ns, &noise, errors, &count),
+                     0);
+    ck_assert(count == 2 && !errors[1].explains);
+    ck_assert(errors[0].explains == !writes);
+}
+END_TEST
+
+/* One outlier of many requests: a drive file has no exponent for its share. */
+START_TEST(test_a_rare_outlier_is_no_noise)
+{
+    enum { COUNT = 11000 };
+    struct record record;
+    struct twin_rows rows;
+    struct drive drive;
+
+    record_begin(&record, "sim:ssd-a,jitter_sigma=0.05");
+    for (uint64_t i = 0; i < COUNT; i++)
+        record_one(&record, IO_READ, i % 100 * MIB, 4 * KIB);
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    rows.items[COUNT / 2].observed_ns *= 30;
+    ck_assert_int_eq(drive_load("ssd-a", &drive, &why), 0);
+    ck_assert_int_eq(twin_noise(&rows, &drive, &why), 0);
+    ck_assert(drive.jitter_sigma > 0.04 && drive.jitter_sigma < 0.06);
+    ck_assert(drive.outlier_share == 0);
+    twin_rows_free(&rows);
+    record_end(&record);
 }
 END_TEST
 
@@ -982,6 +1037,8 @@ int main(void)
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_test(replay, test_the_error_is_by_kind_and_depth);
     tcase_add_test(replay, test_one_length_that_is_far_off_is_not_explained);
+    tcase_add_test(replay, test_a_rare_outlier_is_no_noise);
+    tcase_add_loop_test(replay, test_writes_alone_need_those_together, 0, 2);
     tcase_add_test(replay, test_rows_that_are_held_have_no_weight);
     tcase_add_test(replay, test_requests_have_kinds);
     tcase_add_test(replay, test_an_unknown_turn_is_no_error);

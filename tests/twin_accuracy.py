@@ -10,14 +10,19 @@ order; random writes; skewed writes over half of the drive. Prints for
 each workload:
 
   mean, p99     how far the twin's is from the drive's, both with their noise;
-                in one drive with its sign, in the median over the drives without
+                of one drive with its sign, in the median over the drives without
   tail          the same of the mean of the slowest fiftieth, which is steadier:
                 where noise delays one request in a hundred, it is chance on
                 which side of the 99th percentile the delayed ones lie
+  still         p99 of both without their noise: cleaning, folds and queues, which
+                the 99th percentile does not show beside that noise
   near          the share of single requests within 10 %: the twin without its
                 noise, for what noise does to one request nobody can predict
-  silent        drives whose mean or tail is off by more than half, although the
-                twin states that it explains requests of that kind and depth
+  explained     drives whose twin states that it explains requests of that kind
+                and depth
+  cautious      those where it does not, although the mean is within a tenth
+  half          drives whose mean or tail is off by more than half
+  silent        those among them whose twin states that it explains them
 
 and the same of a table that a user would write in an hour: the median of what
 the run measured, by operation, depth and the nearest size. Last comes the
@@ -31,9 +36,10 @@ by itself.
 
 With --keep=FOLDER drives and runs are kept, and found there the next time; only
 the twins are fitted anew: two drives a kind take ten minutes the first time, and
-three then. With --foreign=PLUGIN a drive of another simulator (plugin:) and the
-controls are probed instead, and the twin must say that it does not explain
-them. Needs Python 3.
+three then. With --resume what was judged before is not judged again, so that a
+long table can be made in several sittings. With --foreign=PLUGIN a drive of
+another simulator (plugin:) and the controls are probed instead, and the twin
+must say that it does not explain them. Needs Python 3.
 """
 import argparse
 import contextlib
@@ -172,8 +178,9 @@ def is_explained(twin, kind, depth):
 
 
 def compare(options, twin, drive, folder, chance):
-    """By workload: [mean, p99, tail, near] of the twin, of the table and of the
-    drive against itself, and whether the twin states that it explains it."""
+    """By workload: [mean, p99, tail, still, near] of the twin, of the table and
+    of the drive against itself, and whether the twin states that it explains
+    it."""
     table = table_of(os.path.join(folder, "run"))
     file = os.path.join(folder, "twin.ini")
     results = {}
@@ -184,11 +191,12 @@ def compare(options, twin, drive, folder, chance):
         once, again = (replayed(options, "%s,seed=%d" % (noisy, seed), trace,
                                 depth) for seed in (1, 2))
         ours = replayed(options, file, trace, depth)
-        quiet = replayed(options, file + ",noise=none", trace, depth)
+        quiet, still = (replayed(options, of + ",noise=none", trace, depth)
+                        for of in (file, drive))
         looked = looked_up(table, depth, requests)
         results[name] = [
             [off(of(one), of(once)) for of in (statistics.mean, p99, tail)] + [
-                near(single, once)]
+                off(p99(single), p99(still)), near(single, once)]
             for one, single in ((ours, quiet), (looked, looked),
                                 (again, again))] + [
                                     is_explained(twin, kind, depth)]
@@ -272,14 +280,26 @@ def folder_of(options, kind, seed):
     return os.path.abspath(kept), contextlib.nullcontext()
 
 
+def is_half(rows):
+    return max(abs(rows[0][0]), abs(rows[0][2])) > 0.5
+
+
 def is_silent(rows):
-    return rows[3] and max(abs(rows[0][0]), abs(rows[0][2])) > 0.5
+    return rows[3] and is_half(rows)
 
 
-def compare_one(options, kind, seed, every):
-    """The seconds of the fit."""
+def is_cautious(rows):
+    return not rows[3] and abs(rows[0][0]) <= 0.1
+
+
+def judge(options, kind, seed):
+    """The twin's verdict, the results by workload, the seconds of the fit."""
     folder, life = folder_of(options, kind, seed)
     with life:
+        judged = os.path.join(folder, "judged.json")
+        if options.resume and os.path.exists(judged):
+            with open(judged, encoding="ascii") as file:
+                return json.load(file)
         drive = os.path.join(folder, "drive.ini")
         with open(drive, "w", encoding="ascii") as file:
             file.write(run([options.flashemu, "random", "--seed=%d" % seed,
@@ -291,8 +311,16 @@ def compare_one(options, kind, seed, every):
         if options.probe_twin:
             options.probed = [a + b for a, b in zip(
                 options.probed, probe_twin(options, folder))]
-    print("%s %d: %s, %.1f s" % (kind, seed, "explained" if twin["explains"]
-                                 else twin["reason"], seconds))
+        verdict = "explained" if twin["explains"] else twin["reason"]
+        with open(judged, "w", encoding="ascii") as file:
+            json.dump([verdict, results, seconds], file)
+    return verdict, results, seconds
+
+
+def compare_one(options, kind, seed, every):
+    """The seconds of the fit."""
+    verdict, results, seconds = judge(options, kind, seed)
+    print("%s %d: %s, %.1f s" % (kind, seed, verdict, seconds))
     for name, rows in results.items():
         every.setdefault(name, []).append(rows)
         print(show(name, rows) + ("" if rows[3] else " does not explain") +
@@ -303,19 +331,19 @@ def compare_one(options, kind, seed, every):
 def draw_and_compare(options):
     every = {}
     seconds = [compare_one(options, kind, seed, every)
-               for kind in options.kinds.split(",")
-               for seed in range(options.seed, options.seed + options.drives)]
+               for seed in range(options.seed, options.seed + options.drives)
+               for kind in options.kinds.split(",")]
     print("\n%d drives, fits of %.1f s in the middle and %.1f at most; medians "
           "in %%:" % (len(seconds), statistics.median(seconds), max(seconds)))
-    print("%-18s%-30s%-30s%-30s%s" % (
-        "", "twin: mean p99 tail near", "table: mean p99 tail near",
-        "floor: mean p99 tail near", "explained, silent"))
+    print("%-18s%-37s%-37s%-37s%s" % (
+        "", "twin: mean p99 tail still near", "table: the same",
+        "floor: the same", "explained, cautious, half, silent"))
     for name, rows in every.items():
         middles = [[statistics.median(abs(row[which][i]) for row in rows)
-                    for i in range(4)] for which in range(3)]
-        print("%s %3d %3d" % (show(name, middles),
-                              sum(row[3] for row in rows),
-                              sum(is_silent(row) for row in rows)))
+                    for i in range(5)] for which in range(3)]
+        print(show(name, middles) + "".join(
+            " %3d" % sum(map(has, rows))
+            for has in (lambda row: row[3], is_cautious, is_half, is_silent)))
 
 
 def say_probed(options):
@@ -351,6 +379,7 @@ def main():
     parser.add_argument("--noise", default="realistic")
     parser.add_argument("--kinds", default="nvme,sata,card,stick")
     parser.add_argument("--keep", metavar="FOLDER")
+    parser.add_argument("--resume", action="store_true")
     parser.add_argument("--probe-twin", action="store_true")
     parser.add_argument("--foreign", action="append", metavar="PLUGIN")
     options = parser.parse_args()

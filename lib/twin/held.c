@@ -145,6 +145,17 @@ static bool look_at_group(struct errors *errors, const struct one ones[],
     return true;
 }
 
+/* A buffer takes writes that come one by one, however slow the flash behind it
+ * is: those together show its rate, at which writes for long end as well. */
+static void mind_depth(struct twin_error errors[], size_t count)
+{
+    for (size_t i = count; i-- > 1;)
+        if (errors[i - 1].kind == errors[i].kind && !errors[i].explains &&
+            (errors[i].kind == TWIN_WRITE ||
+             errors[i].kind == TWIN_WRITE_IN_ORDER))
+            errors[i - 1].explains = false;
+}
+
 int twin_errors(const struct twin_rows *rows, const uint32_t predicted_ns[],
                 const struct drive *noise, struct twin_error result[],
                 size_t *result_count)
@@ -166,6 +177,7 @@ int twin_errors(const struct twin_rows *rows, const uint32_t predicted_ns[],
                                            &errors.scratch[rows->count],
                                            &result[*result_count]);
         }
+        mind_depth(result, *result_count);
     }
     const int error = errors.ones && errors.scratch ? 0 : -ENOMEM;
     free(errors.ones);

@@ -16,56 +16,35 @@ static bool has_no_flash(const struct drive *drive)
     return !has_flash(drive);
 }
 
-static bool has_levels(const struct drive *drive, uint64_t least)
-{
-    return has_flash(drive) && drive->program_levels_count >= least;
-}
-
 static bool maps_pages(const struct drive *drive)
 {
     return drive->mapping == MAPPING_PAGE;
 }
 
 /* A program of several pages at once takes one time for all. */
-static bool programs_apart(const struct drive *drive)
+static bool programs(const struct drive *drive, uint64_t level)
 {
-    return has_flash(drive) && drive->program_pages_count == 1;
+    return has_flash(drive) && drive->program_pages_count == 1 &&
+           drive->program_levels_count >= level;
 }
 
-static bool has_second(const struct drive *drive)
+static bool reads(const struct drive *drive, uint64_t level)
 {
-    return programs_apart(drive) && has_levels(drive, 2);
+    return has_flash(drive) && drive->read_levels_count >= level;
 }
 
-static bool has_third(const struct drive *drive)
-{
-    return programs_apart(drive) && has_levels(drive, 3);
-}
+#define OF_LEVEL(name, does, level)                                            \
+    static bool name(const struct drive *drive)                                \
+    {                                                                          \
+        return does(drive, level);                                             \
+    }
 
-static bool has_fourth(const struct drive *drive)
-{
-    return programs_apart(drive) && has_levels(drive, 4);
-}
-
-static bool has_read_levels(const struct drive *drive, uint64_t least)
-{
-    return has_flash(drive) && drive->read_levels_count >= least;
-}
-
-static bool reads_second(const struct drive *drive)
-{
-    return has_read_levels(drive, 2);
-}
-
-static bool reads_third(const struct drive *drive)
-{
-    return has_read_levels(drive, 3);
-}
-
-static bool reads_fourth(const struct drive *drive)
-{
-    return has_read_levels(drive, 4);
-}
+OF_LEVEL(has_second, programs, 2)
+OF_LEVEL(has_third, programs, 3)
+OF_LEVEL(has_fourth, programs, 4)
+OF_LEVEL(reads_second, reads, 2)
+OF_LEVEL(reads_third, reads, 3)
+OF_LEVEL(reads_fourth, reads, 4)
 
 static bool copies_by_bus(const struct drive *drive)
 {
