@@ -27,7 +27,7 @@ fast = value_of("fast_write_rate")/1e6; slow = value_of("sustained_write_rate")/
 both = fast == fast && slow == slow
 eval titled(found("fast_cache") && both ? sprintf("SLC cache: %s%s at %s, then %s", hedge("fast_cache"), mb_text(cache), said_of("fast_write_rate"), said_of("sustained_write_rate")) : \
     headline("SLC cache", "fast_cache"), \
-    !both && found("sustained_write_rate") ? "sequential writes: ".said_of("sustained_write_rate")." all along" : "sequential writes after a rest".(found("fast_cache") ? "; memory in front of the cache adds to it" : ""))
+    !both && found("sustained_write_rate") ? "sequential writes: ".said_of("sustained_write_rate")." all along" : "sequential writes after a rest".(found("fast_cache") ? "; memory adds to the cache" : ""))
 set yrange [0:top]
 set format y "%g"
 x_unit = axis_high > 5000 ? 1000. : 1.
