@@ -51,7 +51,7 @@ void json_add_text(struct json_object *object, const char *key,
 void json_add_real(struct json_object *object, const char *key, double real,
                    int digits);
 
-/* Of an object; NULL where there is no such member, or it is no object. */
+/* Members of an object; NULL where there is none of the name. */
 struct json_object *json_get(struct json_object *object, const char *key);
 void json_get_text(struct json_object *object, const char *key, char *text,
                    size_t size);
@@ -59,7 +59,7 @@ uint64_t json_get_count(struct json_object *object, const char *key);
 double json_get_real(struct json_object *object, const char *key,
                      double otherwise);
 
-/* Of an array; 0 for what is none. */
+/* The length of an array; 0 for what is none. */
 size_t json_length(struct json_object *array);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,9 +7,8 @@
 #include "lib/report/compare.h"
 #include "lib/report/document/document.h"
 #include "lib/report/figure.h"
+#include "lib/report/json.h"
 #include "lib/report/summary.h"
-
-enum { COLUMNS_NORMAL = 80, TABLE_COLUMNS = 72, INDENT = 4 };
 
 static const char mark[] = " *"; /* of the better value */
 
@@ -190,9 +188,9 @@ static void add_conditions(struct document *document,
     for (size_t i = 0; i < comparison->conditions_count; i++) {
         const struct compare_condition *row = &comparison->conditions[i];
         char line[320], text[320];
-        snprintf(line, sizeof(line), "%s: %s, %s", row->name, row->a, row->b);
-        document_add(document, PART_ITEM, LOOK_PLAIN,
-                     report_utf8(line, text, sizeof(text)));
+        snprintf(line, sizeof(line), "%s, %s", row->a, row->b);
+        document_named(document, PART_TERM, row->name,
+                       report_utf8(line, text, sizeof(text)));
     }
 }
 
@@ -246,115 +244,35 @@ void compare_page(const struct comparison *comparison, const char *missing,
     add_table(document, comparison, names, false, true);
 }
 
-static int padding(size_t length)
-{
-    enum { VALUE_COLUMNS = 13 };
-
-    return length < VALUE_COLUMNS ? VALUE_COLUMNS - (int)length : 0;
-}
-
-/* The length of a value without its mark. */
-static size_t value_length(const char *cell)
-{
-    const size_t length = strlen(cell), end = strlen(mark);
-
-    return length > end && strcmp(cell + length - end, mark) == 0 ? length - end
-                                                                  : length;
-}
-
-static void put_row(FILE *out, const struct table_row *row, unsigned columns)
-{
-    const char *const *cells = row->cells;
-    const size_t a = value_length(cells[CELL_A]),
-                 b = value_length(cells[CELL_B]);
-    char line[320];
-
-    if (columns >= TABLE_COLUMNS) {
-        fprintf(out, "%-21s %*s%.*s%-2s %*s%.*s%-2s %s\n", cells[CELL_NAME],
-                padding(a), "", (int)a, cells[CELL_A], cells[CELL_A] + a,
-                padding(b), "", (int)b, cells[CELL_B], cells[CELL_B] + b,
-                cells[CELL_VERDICT]);
-        return;
-    }
-    snprintf(line, sizeof(line), "%s: %.*s, %.*s: %s", cells[CELL_NAME], (int)a,
-             cells[CELL_A], (int)b, cells[CELL_B], cells[CELL_VERDICT]);
-    report_wrap(out, line, 0, columns);
-}
-
-static void put_table(FILE *out, const struct table *table, unsigned columns)
-{
-    if (columns >= TABLE_COLUMNS)
-        fprintf(out, "%-21s %13.13s   %13.13s   %s\n",
-                table->columns[CELL_NAME], table->columns[CELL_A],
-                table->columns[CELL_B], table->columns[CELL_VERDICT]);
-    for (size_t i = 0; i < table->rows_count; i++)
-        put_row(out, &table->rows[i], columns);
-    fputs("(* the better one)\n\n", out);
-}
-
 int compare_text(FILE *out, const struct comparison *comparison,
                  const struct report_style *style)
 {
-    const unsigned columns =
-        style->columns_count ? style->columns_count : COLUMNS_NORMAL;
     struct document document = {.place = PLACE_FULL};
     char names[2][COMPARE_NAME_BYTES];
 
     errno = 0;
     compare_names(comparison, names);
     add_choice(&document, comparison, names);
-    document_add(&document, PART_TEXT, LOOK_PLAIN, "");
     add_table(&document, comparison, names, style->plain_bytes, false);
+    document_add(&document, PART_TEXT, LOOK_SOFT, "* marks the better value.");
     add_conditions(&document, comparison);
-    document_add(&document, PART_TEXT, LOOK_PLAIN, "");
     add_model(&document, comparison);
-    for (size_t i = 0; i < document.parts_count; i++) {
-        const struct part *part = &document.parts[i];
-        if (part->kind == PART_TABLE)
-            put_table(out, &part->table, columns);
-        else if (part->text[0])
-            report_wrap(out, part->text, part->kind == PART_ITEM ? INDENT : 0,
-                        columns);
-        else
-            fputc('\n', out);
-    }
-    const bool failed = document.failed;
-    document_free(&document);
-    if (fflush(out) != 0 || ferror(out))
-        return errno ? -errno : -EIO;
-    return failed ? -ENOMEM : 0;
+    document_print(out, &document, style, PLACE_FULL, comparison->a);
+    return document_end(out, &document);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
-
-static void add_text(struct json_object *object, const char *key,
-                     const char *text)
-{
-    char copy[512];
-
-    json_object_object_add(
-        object, key,
-        json_object_new_string(report_utf8(text, copy, sizeof(copy))));
-}
-
-static struct json_object *json_real(double real)
-{
-    char text[40];
-
-    snprintf(text, sizeof(text), "%.6f", real);
-    return json_object_new_double_s(real, text);
-}
 
 static struct json_object *json_row(const struct compare_row *row)
 {
     struct json_object *object = json_object_new_object();
 
-    add_text(object, "parameter", name_of(row));
-    add_text(object, "comparison", compare_kind_name(row->kind));
+    json_add_text(object, "parameter", name_of(row));
+    json_add_text(object, "comparison", compare_kind_name(row->kind));
     json_object_object_add(object, "first", report_json_finding(row->a));
     json_object_object_add(object, "second", report_json_finding(row->b));
     json_object_object_add(object, "ratio",
-                           row->ratio > 0 ? json_real(row->ratio) : NULL);
+                           row->ratio > 0 ? json_real(row->ratio, 6) : NULL);
     return object;
 }
 
@@ -367,9 +285,9 @@ struct json_object *compare_json(const struct comparison *comparison)
     for (size_t i = 0; i < comparison->conditions_count; i++) {
         const struct compare_condition *row = &comparison->conditions[i];
         struct json_object *item = json_object_new_object();
-        add_text(item, "name", row->name);
-        add_text(item, "first", row->a);
-        add_text(item, "second", row->b);
+        json_add_text(item, "name", row->name);
+        json_add_text(item, "first", row->a);
+        json_add_text(item, "second", row->b);
         json_object_array_add(conditions, item);
     }
     for (size_t i = 0; i < comparison->rows_count; i++)
@@ -378,7 +296,7 @@ struct json_object *compare_json(const struct comparison *comparison)
     json_object_object_add(object, "findings", rows);
     json_object_object_add(
         object, "one_model",
-        comparison->probes_count ? json_real(comparison->one_model) : NULL);
+        comparison->probes_count ? json_real(comparison->one_model, 6) : NULL);
     json_object_object_add(
         object, "probes",
         json_object_new_int64((int64_t)comparison->probes_count));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/report/document/document.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +33,10 @@ const char *document_text(struct document *document, const char *text)
     return copy ? memcpy(copy, text, size) : "";
 }
 
-void document_free(struct document *document)
+int document_end(FILE *out, struct document *document)
 {
+    const bool failed = document->failed;
+
     for (size_t i = 0; i < document->parts_count; i++)
         free(document->parts[i].table.rows);
     free(document->parts);
@@ -43,6 +46,9 @@ void document_free(struct document *document)
         block = next;
     }
     *document = (struct document){.parts = NULL};
+    if (fflush(out) != 0 || ferror(out))
+        return errno ? -errno : -EIO;
+    return failed ? -ENOMEM : 0;
 }
 
 /* Room for one more of `count` items; they grow in powers of two. */
