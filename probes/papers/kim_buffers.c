@@ -181,21 +181,14 @@ static void think_read_buffer(struct study *study, struct findings *findings)
     }
 }
 
-static void plan_read_buffer(const struct setting *setting,
-                             struct probe_plan *plan)
-{
-    (void)setting;
-    plan->bytes_read = 2 * BUFFER_MOST_KIB * (garbage_bytes + MIB);
-    plan->bytes_read_max = 2 * READ_MOST_KIB * (garbage_bytes + 4 * MIB);
-    plan->requests = 5 * BUFFER_MOST_KIB;
-    plan->requests_max = 5 * READ_MOST_KIB;
-}
-
 const struct probe paper_read_buffer = {
     .name = "read-buffer",
     .question = "Up to which size is a second read faster than a first?",
     .answers = {"read_buffer"},
-    .plan = plan_read_buffer,
+    .usual = {.requests = 5 * BUFFER_MOST_KIB,
+              .requests_max = 5 * READ_MOST_KIB,
+              .bytes_read = 2 * BUFFER_MOST_KIB * 17 * MIB,
+              .bytes_read_max = 2 * READ_MOST_KIB * 20 * MIB},
     STUDY_PROBE(struct study, .think = think_read_buffer),
 };
 

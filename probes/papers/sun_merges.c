@@ -301,21 +301,14 @@ static void think_log_list(struct study *study, struct findings *findings)
                 format_bytes(log_bytes, size, sizeof(size)));
 }
 
-static void plan_log_list(const struct setting *setting,
-                          struct probe_plan *plan)
-{
-    (void)setting;
-    plan->requests = MERGE_WRITES + 100;
-    plan->requests_max =
-        MERGE_WRITES + (uint64_t)PLACES_MOST * (PLACES_MOST + 1);
-    plan->bytes_written = plan->requests * paper_block_bytes;
-    plan->bytes_written_max = plan->requests_max * paper_block_bytes;
-}
-
 const struct probe paper_log_list = {
     .name = "log-list",
     .question = "From how many blocks on does each write wait for a merge?",
     .answers = {"log_list", "log_block"},
-    .plan = plan_log_list,
+    .usual = {.requests = MERGE_WRITES + 100,
+              .requests_max = MERGE_WRITES + PLACES_MOST * (PLACES_MOST + 1),
+              .bytes_written = (MERGE_WRITES + 100) * 4 * KIB,
+              .bytes_written_max =
+                  (MERGE_WRITES + PLACES_MOST * (PLACES_MOST + 1)) * 4 * KIB},
     STUDY_PROBE(struct study, .think = think_log_list),
 };

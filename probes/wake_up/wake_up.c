@@ -264,20 +264,6 @@ static void think(struct study *study, struct findings *findings)
     certify(study, &awake, low_ns, high_ns, findings);
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t bytes = placing_small_bytes(setting);
-
-    plan->requests =
-        (READS + 1) * (SHORT_PAUSES * SHORT_ROUNDS + PAUSES - SHORT_PAUSES);
-    plan->requests_max =
-        plan->requests +
-        (READS + 1) * ((PAUSES - SHORT_PAUSES) * (LONG_ROUNDS - 1) +
-                       BISECTIONS * BISECT_ROUNDS + 2 * CERTIFY_ROUNDS);
-    plan->bytes_read = plan->requests * bytes;
-    plan->bytes_read_max = plan->requests_max * bytes;
-}
-
 const struct probe probe_wake_up = {
     .name = "wake-up",
     .question = "Does the drive go to sleep, after how long, and what does "
@@ -286,6 +272,12 @@ const struct probe probe_wake_up = {
             "delays the first one.",
     .region_min_bytes = MIB,
     .answers = {"sleep_after", "wake_time"},
-    .plan = plan,
+    .usual = {.requests = (READS + 1) *
+                          (SHORT_PAUSES * SHORT_ROUNDS + PAUSES - SHORT_PAUSES),
+              .requests_max =
+                  (READS + 1) *
+                  (SHORT_PAUSES * SHORT_ROUNDS +
+                   (PAUSES - SHORT_PAUSES) * LONG_ROUNDS +
+                   BISECTIONS * BISECT_ROUNDS + 2 * CERTIFY_ROUNDS)},
     TRIAL_PROBE(struct study, think),
 };
