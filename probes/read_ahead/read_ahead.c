@@ -33,7 +33,7 @@
 
 /* The stream: 128 KiB, from a multiple of its length on. */
 enum { LEAD_READS = 8, REPEATS = 3, GAPS = 13 };
-/* Of all gaps, and of the claims and the search; and what a round is. */
+/* Rounds of all gaps, of the claims and of the search, and their requests. */
 enum {
     USUAL_ROUNDS = GAPS * 8 + 5 * 18,
     MOST_ROUNDS = GAPS * 64 + 6 * 128 + 200 * 5,

@@ -3,14 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/visible.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/compare.h"
 #include "lib/report/document/document.h"
 #include "lib/report/figure.h"
 #include "lib/report/json.h"
 #include "lib/report/summary.h"
-
-static const char mark[] = " *"; /* of the better value */
 
 /* Beyond these the evidence is strong; between them it decides nothing. */
 static const double likely = 0.95, unlikely = 0.05;
@@ -27,10 +26,8 @@ static const char *answer_text(const struct finding *finding, bool plain_bytes,
     else
         report_amount(&finding->value, report_unit(finding), plain_bytes, text,
                       size);
-    const size_t used = strlen(text);
-    if (finding && finding_assumed(finding))
-        snprintf(text + used, size - used, " assumed");
-    return text;
+    return text_add(text, size, "%s",
+                    finding && finding_assumed(finding) ? " assumed" : "");
 }
 
 static const char *name_of(const struct compare_row *row)
@@ -56,13 +53,11 @@ void compare_names(const struct comparison *comparison,
 /* "different, 1.34 times" */
 static void verdict_of(const struct compare_row *row, char *text, size_t size)
 {
-    const int used = snprintf(text, size, "%s", compare_kind_name(row->kind));
-
+    snprintf(text, size, "%s", compare_kind_name(row->kind));
     if (row->kind == COMPARE_DIFFERENT && row->ratio >= 1)
-        snprintf(text + used, size - (size_t)used, ", %.3g times", row->ratio);
+        text_add(text, size, ", %.3g times", row->ratio);
     else if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
-        snprintf(text + used, size - (size_t)used, ", 1/%.3g of it",
-                 1 / row->ratio);
+        text_add(text, size, ", 1/%.3g of it", 1 / row->ratio);
 }
 
 enum { CELL_NAME, CELL_A, CELL_B, CELL_VERDICT };
@@ -72,11 +67,10 @@ static const char *add_value(struct document *document,
                              const struct finding *finding, bool is_better,
                              bool plain_bytes)
 {
-    char value[96], text[sizeof(value) + sizeof(mark)];
+    char value[96];
 
     answer_text(finding, plain_bytes, value, sizeof(value));
-    snprintf(text, sizeof(text), "%s%s", value, is_better ? mark : "");
-    return document_text(document, text);
+    return document_format(document, "%s%s", value, is_better ? " *" : "");
 }
 
 static void add_row(struct document *document, struct part *table,
@@ -127,8 +121,8 @@ static bool add_gains(struct document *document,
     enum { SAID_MOST = 3 };
     double below = INFINITY;
     char line[400];
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s is better:", name);
 
+    snprintf(line, sizeof(line), "%s is better:", name);
     for (size_t said = 0; said < SAID_MOST; said++) {
         const struct compare_row *best = NULL;
         for (size_t i = 0; i < comparison->rows_count; i++) {
@@ -141,14 +135,13 @@ static bool add_gains(struct document *document,
         if (!best)
             break;
         below = gain_of(best, better);
-        used += (size_t)snprintf(line + used, sizeof(line) - used,
-                                 "%s %s %.3g times", said ? "," : "",
-                                 parameter_label(best->a->parameter), below);
+        text_add(line, sizeof(line), "%s %s %.3g times", said ? "," : "",
+                 parameter_label(best->a->parameter), below);
     }
     if (!isfinite(below))
         return false;
-    snprintf(line + used, sizeof(line) - used, ".");
-    document_add(document, PART_TEXT, LOOK_LEAD, line);
+    document_add(document, PART_TEXT, LOOK_LEAD,
+                 text_add(line, sizeof(line), "."));
     return true;
 }
 
@@ -158,15 +151,14 @@ static void add_choice(struct document *document,
                        char names[2][COMPARE_NAME_BYTES])
 {
     const struct report *const reports[] = {comparison->a, comparison->b};
-    char banner[REPORT_BANNER_BYTES],
-        line[REPORT_BANNER_BYTES + COMPARE_NAME_BYTES];
+    char banner[REPORT_BANNER_BYTES];
     bool any = false;
 
     for (size_t i = 0; i < 2; i++) {
         if (!report_banner(reports[i], false, banner)[0])
             continue;
-        snprintf(line, sizeof(line), "%s: %s", names[i], banner);
-        document_add(document, PART_TEXT, LOOK_BANNER, line);
+        document_add(document, PART_TEXT, LOOK_BANNER,
+                     document_format(document, "%s: %s", names[i], banner));
     }
     for (int i = 2; i >= 1; i--)
         any |= report_banner(reports[i - 1], false, banner)[0] != '\0' ||
@@ -187,10 +179,11 @@ static void add_conditions(struct document *document,
     document_add(document, PART_TEXT, LOOK_PLAIN, "Conditions that differ:");
     for (size_t i = 0; i < comparison->conditions_count; i++) {
         const struct compare_condition *row = &comparison->conditions[i];
-        char line[320], text[320];
-        snprintf(line, sizeof(line), "%s, %s", row->a, row->b);
+        char a[sizeof(row->a)], b[sizeof(row->b)];
         document_named(document, PART_TERM, row->name,
-                       report_utf8(line, text, sizeof(text)));
+                       document_format(document, "%s, %s",
+                                       report_utf8(row->a, a, sizeof(a)),
+                                       report_utf8(row->b, b, sizeof(b))));
     }
 }
 
@@ -198,48 +191,45 @@ static void add_model(struct document *document,
                       const struct comparison *comparison)
 {
     const double p = comparison->one_model;
-    char line[320];
+    const char *line = "One model? Unknown: the runs share no answer.";
 
-    if (comparison->probes_count == 0)
-        snprintf(line, sizeof(line),
-                 "One model? Unknown: the runs share no answer.");
-    else
-        snprintf(line, sizeof(line),
-                 "One model? %s: %.1f %%, by what %zu probe%s found in both "
-                 "runs.%s",
-                 p >= likely     ? "Likely"
-                 : p <= unlikely ? "Unlikely"
-                                 : "Cannot tell",
-                 floor(p * 1000) / 10, comparison->probes_count,
-                 comparison->probes_count == 1 ? "" : "s",
-                 comparison->is_of_hosts
-                     ? " Rates that differ do not count: the hosts may have "
-                       "set them."
-                     : "");
+    if (comparison->probes_count)
+        line = document_format(
+            document,
+            "One model? %s: %.1f %%, by what %zu probe%s found in both "
+            "runs.%s",
+            p >= likely     ? "Likely"
+            : p <= unlikely ? "Unlikely"
+                            : "Cannot tell",
+            floor(p * 1000) / 10, comparison->probes_count,
+            comparison->probes_count == 1 ? "" : "s",
+            comparison->is_of_hosts
+                ? " Rates that differ do not count: the hosts may have "
+                  "set them."
+                : "");
     document_add(document, PART_TEXT, LOOK_PLAIN, line);
 }
 
 void compare_page(const struct comparison *comparison, const char *missing,
                   struct document *document)
 {
-    char names[2][COMPARE_NAME_BYTES], title[2 * COMPARE_NAME_BYTES + 40];
+    char names[2][COMPARE_NAME_BYTES];
 
     *document = (struct document){.place = PLACE_PAGE};
     compare_names(comparison, names);
-    snprintf(title, sizeof(title), "%s and %s", names[0], names[1]);
-    document_add(document, PART_TITLE, LOOK_PLAIN, title);
+    document_add(document, PART_TITLE, LOOK_PLAIN,
+                 document_format(document, "%s and %s", names[0], names[1]));
     add_choice(document, comparison, names);
     add_model(document, comparison);
     add_conditions(document, comparison);
     document_section(document, "both", "Both drives")->look = LOOK_LEAD;
     if (missing)
         document_add(document, PART_TEXT, LOOK_WARNING, missing);
-    for (size_t i = 0; figure_compared[i]; i++) {
-        snprintf(title, sizeof(title), "Figure: %s of %s and %s",
-                 figure_compared[i], names[0], names[1]);
-        document_add(document, PART_FIGURE, LOOK_PLAIN, title)->id =
-            figure_compared[i];
-    }
+    for (size_t i = 0; figure_compared[i]; i++)
+        document_add(document, PART_FIGURE, LOOK_PLAIN,
+                     document_format(document, "Figure: %s of %s and %s",
+                                     figure_compared[i], names[0], names[1]))
+            ->id = figure_compared[i];
     document_section(document, "compared", "All findings")->look = LOOK_LEAD;
     add_table(document, comparison, names, false, true);
 }

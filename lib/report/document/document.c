@@ -2,8 +2,11 @@
 #include "lib/report/document/document.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/visible.h"
 
 /* A piece of memory that is freed with the document. */
 struct block {
@@ -31,6 +34,17 @@ const char *document_text(struct document *document, const char *text)
     char *copy = size > 1 ? take(document, size) : NULL;
 
     return copy ? memcpy(copy, text, size) : "";
+}
+
+const char *document_format(struct document *document, const char *format, ...)
+{
+    char text[1400];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return document_text(document, text);
 }
 
 int document_end(FILE *out, struct document *document)
@@ -134,13 +148,11 @@ size_t table_columns(const struct table *table)
 
 char *document_names(const struct part *part, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", part->text);
-
-    for (const char *name = part->name; *name && used < size;
-         name += strspn(name, " ")) {
+    snprintf(text, size, "%s", part->text);
+    for (const char *name = part->name; *name; name += strspn(name, " ")) {
         const size_t length = strcspn(name, " ");
-        used += (size_t)snprintf(text + used, size - used, "%.*s%s",
-                                 (int)length, name, name[length] ? ", " : ".");
+        text_add(text, size, "%.*s%s", (int)length, name,
+                 name[length] ? ", " : ".");
         name += length;
     }
     return text;

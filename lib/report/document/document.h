@@ -110,7 +110,10 @@ size_t table_columns(const struct table *table);
 /* The text of PART_NAMES: "Skipped: log_list, wake_time." Returns `text`. */
 char *document_names(const struct part *part, char *text, size_t size);
 
-/* A copy that lives as long as the document; never NULL. */
+/* A copy, or what printf makes, that lives as long as the document; never NULL.
+ */
 const char *document_text(struct document *document, const char *text);
+const char *document_format(struct document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/visible.h"
 #include "lib/report/compare.h"
 #include "lib/report/document/document.h"
 #include "lib/report/json.h"
@@ -16,8 +17,6 @@ enum { NAMES_BYTES = 800 };
 static char *declared_text(const struct models *models, size_t model,
                            char text[NAMES_BYTES])
 {
-    size_t used = 0;
-
     text[0] = '\0';
     for (size_t i = 0; i < models->runs_count; i++) {
         const struct models_run *run = &models->runs[i];
@@ -26,9 +25,7 @@ static char *declared_text(const struct models *models, size_t model,
         if (run->kind != MODELS_GROUPED || run->model != model || !name[0] ||
             strstr(text, name))
             continue;
-        snprintf(text + used, NAMES_BYTES - used, "%s%s", used ? ", " : "",
-                 name);
-        used = strlen(text);
+        text_add(text, NAMES_BYTES, "%s%s", text[0] ? ", " : "", name);
     }
     return text;
 }
@@ -76,20 +73,15 @@ static char *difference_text(const struct models *models,
                              size_t size)
 {
     struct comparison *pair = malloc(sizeof(*pair));
-    size_t used = 0;
 
     text[0] = '\0';
     if (!pair)
         return text;
     compare_reports(models->runs[run->nearest].report, run->report, pair);
-    for (size_t i = 0; i < pair->rows_count && used < size; i++) {
-        const struct compare_row *row = &pair->rows[i];
-        if (row->kind != COMPARE_DIFFERENT)
-            continue;
-        snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                 row->a->parameter);
-        used = strlen(text);
-    }
+    for (size_t i = 0; i < pair->rows_count; i++)
+        if (pair->rows[i].kind == COMPARE_DIFFERENT)
+            text_add(text, size, "%s%s", text[0] ? ", " : "",
+                     pair->rows[i].a->parameter);
     free(pair);
     return text;
 }
@@ -115,8 +107,7 @@ static void add_single(struct document *document, const struct models *models,
 
     single_text(run, line);
     if (difference_text(models, run, differs, sizeof(differs))[0])
-        snprintf(line + strlen(line), sizeof(line) - strlen(line),
-                 "; most like %s, but differs in %s",
+        text_add(line, sizeof(line), "; most like %s, but differs in %s",
                  models->runs[run->nearest].name, differs);
     document_named(document, PART_ITEM, run->name, line);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/base/visible.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/document/contents.h"
 
@@ -176,12 +177,11 @@ static void put_loose(struct paper *paper, const struct table_row *row,
                       size_t count, size_t width)
 {
     char line[1400] = "";
-    size_t used = 0;
 
     for (size_t i = 1; i < count; i++)
         if (row->cells[i][0])
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s",
-                                     used ? ", " : "", row->cells[i]);
+            text_add(line, sizeof(line), "%s%s", line[0] ? ", " : "",
+                     row->cells[i]);
     fprintf(paper->out, "%*s%-*s  %s\n", TEXT_INDENT, "", (int)width,
             row->cells[0], line);
     paper->spaced = false;
@@ -192,13 +192,12 @@ static void put_narrow(struct paper *paper, const struct table_row *row,
                        size_t count)
 {
     char line[1400];
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s:", row->cells[0]);
 
+    snprintf(line, sizeof(line), "%s:", row->cells[0]);
     for (size_t i = 1; i < count; i++)
         if (row->cells[i][0] && strcmp(row->cells[i], "-") != 0)
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %s",
-                                     line[used - 1] == ':' ? "" : ",",
-                                     row->cells[i]);
+            text_add(line, sizeof(line), "%s %s",
+                     line[strlen(line) - 1] == ':' ? "" : ",", row->cells[i]);
     put_wrapped(paper, line, 0);
 }
 
