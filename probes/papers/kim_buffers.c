@@ -315,13 +315,12 @@ static void plan_write_buffer(const struct setting *setting,
 {
     const uint64_t sizes = BUFFER_MOST_KIB;
 
-    plan->bytes_written = plan->bytes_written_max =
+    plan->bytes_written =
         2 * setting->region_length_bytes +
         WRITE_ITERATIONS * (sizes * garbage_bytes + KIB * sizes * (sizes + 1));
-    plan->bytes_read = plan->bytes_read_max = WRITE_ITERATIONS * KIB;
-    plan->requests = plan->requests_max =
-        2 * (setting->region_length_bytes / MIB) +
-        5 * WRITE_ITERATIONS * sizes + WRITE_ITERATIONS;
+    plan->bytes_read = WRITE_ITERATIONS * KIB;
+    plan->requests = 2 * (setting->region_length_bytes / MIB) +
+                     5 * WRITE_ITERATIONS * sizes + WRITE_ITERATIONS;
 }
 
 const struct probe paper_write_buffer = {

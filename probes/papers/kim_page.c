@@ -122,10 +122,10 @@ static void plan_clustered_page(const struct setting *setting,
 {
     const uint64_t sizes = PAGE_MOST_KIB / PAGE_STEP_KIB;
 
-    plan->bytes_written = plan->bytes_written_max =
+    plan->bytes_written =
         setting->region_length_bytes +
         PAGE_ITERATIONS * PAGE_STEP_KIB * KIB * sizes * (sizes + 1) / 2;
-    plan->requests = plan->requests_max =
+    plan->requests =
         setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
 }
 

@@ -206,10 +206,9 @@ static void think_content(struct study *study, struct findings *findings)
 
 static void plan_content(const struct setting *setting, struct probe_plan *plan)
 {
-    plan->bytes_written = plan->bytes_written_max =
+    plan->bytes_written =
         RUNS * (setting->region_length_bytes + OVERWRITES * paper_block_bytes);
-    plan->requests = plan->requests_max =
-        RUNS * (setting->region_length_bytes / MIB + OVERWRITES);
+    plan->requests = RUNS * (setting->region_length_bytes / MIB + OVERWRITES);
 }
 
 const struct probe paper_content = {
