@@ -139,7 +139,6 @@ static const double *read_gains(struct study *study, uint32_t count)
 static void think_read_buffer(struct study *study, struct findings *findings)
 {
     uint32_t count = BUFFER_MOST_KIB;
-    char size[24];
 
     if (study->setting.logical_block_bytes > KIB) {
         study_say_open(study->probe, findings,
@@ -165,7 +164,7 @@ static void think_read_buffer(struct study *study, struct findings *findings)
         finding_why(finding,
                     "second reads are much faster than first ones up to %s, "
                     "and equal beyond",
-                    format_bytes(bytes, size, sizeof(size)));
+                    study_bytes(study, bytes));
     } else if (!run.any && gains_faintly(gains, count)) {
         study_say_open(study->probe, findings,
                        "second reads are a little faster than first ones, too "
@@ -249,7 +248,7 @@ static struct run read_write_run(const double buffered[], const double full[],
     return read_run(gains, BUFFER_MOST_KIB);
 }
 
-static void conclude_write(const struct study *study, const double buffered[],
+static void conclude_write(struct study *study, const double buffered[],
                            const double full[], const double reads[],
                            struct findings *findings)
 {
@@ -258,7 +257,6 @@ static void conclude_write(const struct study *study, const double buffered[],
     struct run even = read_write_run(buffered, full, PAPER_EVEN, &unused);
     struct run odd = read_write_run(buffered, full, PAPER_ODD, &unused);
     double read_ns = paper_median(reads, WRITE_ITERATIONS, PAPER_WHOLE);
-    char size[24];
 
     if (log(small_ns / read_ns) > bypass_least) {
         study_say_open(study->probe, findings,
@@ -278,7 +276,7 @@ static void conclude_write(const struct study *study, const double buffered[],
         finding_why(finding,
                     "writes of up to %s into an empty buffer are much faster "
                     "than into a full one",
-                    format_bytes(bytes, size, sizeof(size)));
+                    study_bytes(study, bytes));
     }
 }
 

@@ -272,7 +272,6 @@ static void think_log_list(struct study *study, struct findings *findings)
 {
     uint64_t log_bytes, places = 1;
     double between_ms;
-    char size[24];
 
     log_bytes = write_in_order(study, &between_ms);
     if (log_bytes == 0) {
@@ -297,7 +296,7 @@ static void think_log_list(struct study *study, struct findings *findings)
     }
     finding_why(paper_say_size(study, findings, "log_block", log_bytes),
                 "in sequential writing, every %s brings one slow write",
-                format_bytes(log_bytes, size, sizeof(size)));
+                study_bytes(study, log_bytes));
 }
 
 const struct probe paper_log_list = {

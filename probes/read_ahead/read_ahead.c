@@ -209,7 +209,6 @@ static void certify(struct study *study, uint64_t gap_bytes,
     struct finding *finding =
         claim_finding(study, "certify", contrasts, COUNT(contrasts), &rule,
                       findings, "read_ahead");
-    char ahead[24];
 
     if (!finding)
         return;
@@ -220,8 +219,7 @@ static void certify(struct study *study, uint64_t gap_bytes,
                 "a 4 KiB read that ends up to %s beyond a stream takes %.2f "
                 "times less than after reads in descending order, and one "
                 "beyond that just as long",
-                format_bytes(end, ahead, sizeof(ahead)),
-                exp(contrasts[0].median));
+                study_bytes(study, end), exp(contrasts[0].median));
 }
 
 static void think(struct study *study, struct findings *findings)
