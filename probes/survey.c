@@ -9,6 +9,7 @@
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "lib/base/visible.h"
 #include "probes/placing.h"
 
 static const uint64_t piece_usual_bytes = MIB;
@@ -24,13 +25,7 @@ static const uint64_t fine_bytes = 4 * KIB;
 
 static uint64_t piece_of(const struct setting *setting)
 {
-    const uint64_t block = setting->logical_block_bytes;
-    const uint64_t most =
-        setting->request_limit_bytes
-            ? smaller_of(setting->request_limit_bytes, piece_usual_bytes)
-            : piece_usual_bytes;
-
-    return most > block ? most / block * block : block;
+    return placing_piece(setting, piece_usual_bytes);
 }
 
 static uint64_t pieces_of(const struct setting *setting)
@@ -59,7 +54,7 @@ void survey_plan(const struct setting *setting, bool writes,
     const uint64_t fine =
         2 * RUNS_MOST * (piece_of(setting) / fine_of(setting));
 
-    plan->bytes_written = plan->bytes_written_max = writes ? bytes : 0;
+    plan->bytes_written = writes ? bytes : 0;
     plan->bytes_read = bytes;
     plan->bytes_read_max = 3 * bytes + fine * fine_of(setting);
     plan->requests =
@@ -383,18 +378,17 @@ static void count_state(struct survey_bad *bad, enum survey_state state,
 static void close_run(struct survey_bad *bad, uint64_t begin_bytes,
                       uint64_t end_bytes)
 {
-    const size_t used = strlen(bad->where);
     char length[24];
 
     if (end_bytes == begin_bytes)
         return;
     if (++bad->places_count <= 3)
-        snprintf(bad->where + used, sizeof(bad->where) - used,
-                 "%s%s at byte %llu", used ? ", " : "",
+        text_add(bad->where, sizeof(bad->where), "%s%s at byte %llu",
+                 bad->where[0] ? ", " : "",
                  format_bytes(end_bytes - begin_bytes, length, sizeof(length)),
                  (unsigned long long)begin_bytes);
     else if (bad->places_count == 4)
-        snprintf(bad->where + used, sizeof(bad->where) - used, ", ...");
+        text_add(bad->where, sizeof(bad->where), ", ...");
 }
 
 /* The looks at a piece; NULL: there are none. They stand in order. */

@@ -77,23 +77,13 @@ static void think(struct study *study, struct findings *findings)
                 READS, DEPTH);
 }
 
-/* What it costs at most: the session holds it to that. */
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    (void)setting;
-    *plan = (struct probe_plan){.requests = ROUNDS * READS,
-                                .requests_max = ROUNDS * READS,
-                                .bytes_read = ROUNDS * READS * read_bytes,
-                                .bytes_read_max = ROUNDS * READS * read_bytes};
-}
-
 static const struct probe probe_example = {
     .name = "example",
     .question = "How many random read IOPS at QD 16?",
     .idea = "The time of rounds of 512 reads, and the median of their rates.",
     .region_min_bytes = 1 << 20,
     .answers = {"random_read_rate"},
-    .plan = plan,
+    .usual = {.requests = ROUNDS * READS},
     STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };
 

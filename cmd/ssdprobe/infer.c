@@ -183,24 +183,21 @@ static void put_report(struct output *output, const struct report *report,
                        const struct origin *origin)
 {
     FILE *text = output->text;
+    const bool plain = text && !output->style.markdown;
     char file[PATH_MAX], card[256], run[256];
 
-    if (text && output->style.markdown)
+    if (text && !plain)
         put_heading(text, origin);
-    if (text && output->style.markdown) {
-        report_markdown(text, report, &output->style);
-        text = NULL;
-    }
-    if (text && origin->file)
+    if (plain && origin->file)
         fprintf(text, "%s%s", report_utf8(origin->file, file, sizeof(file)),
                 origin->card ? ", " : ":\n");
-    if (text && origin->card)
+    if (plain && origin->card)
         fprintf(text, "card %s, run %s:\n",
                 report_utf8(origin->card, card, sizeof(card)),
                 report_utf8(origin->run, run, sizeof(run)));
     if (text)
         report_text(text, report, &output->style);
-    if (text && (origin->file || origin->card))
+    if (plain && (origin->file || origin->card))
         fputc('\n', text);
     if (output->document)
         add_findings(output, report->findings, origin);

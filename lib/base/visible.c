@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/base/visible.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 /* The length in bytes of the UTF-8 character at `text`, and which it is; or 0
  * when it is none. */
@@ -79,4 +82,15 @@ char *text_visible(const char *text, char *copy, size_t size)
     }
     copy[used] = '\0';
     return copy;
+}
+
+char *text_add(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+    return text;
 }

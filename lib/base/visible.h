@@ -15,4 +15,9 @@
  */
 char *text_visible(const char *text, char *copy, size_t size);
 
+/* Appends to the text in an array of `size` bytes, as printf has it. Returns
+ * `text`. */
+char *text_add(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -127,7 +127,10 @@ struct probe {
      * none. */
     const struct probe *literal;
 
-    /* Expected and most it will do. Pure. */
+    /* What it is expected to do, and at most: numbers of the probe, or where
+     * they depend on the setting a function, which is pure. probe_planned()
+     * fills in a most that is 0, and reads of 4 KiB. */
+    struct probe_plan usual;
     void (*plan)(const struct setting *setting, struct probe_plan *plan);
 
     /* Allocates the state. `known` is read only during the call. 0, -ENOMEM.
@@ -152,13 +155,6 @@ struct probe {
     void (*finish)(void *state); /* frees; accepts NULL */
 };
 
-/* The probe whose `plan` and start count. */
-static inline const struct probe *probe_by(enum probe_method method,
-                                           const struct probe *probe)
-{
-    return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
-}
-
 /* Is this answer to one of its requests no end of the run? */
 bool probe_endures(const struct probe *probe, enum operation operation,
                    int error);
@@ -169,6 +165,10 @@ struct setting setting_measured(const struct setting *setting);
 /* What a probe gets: the same, or the whole region where it compares. */
 struct setting setting_for(const struct probe *probe,
                            const struct setting *setting);
+
+/* What the probe, or the literal procedure in its place, plans to do. */
+struct probe_plan probe_planned(const struct probe *probe,
+                                const struct setting *setting);
 
 /* Starts the probe, or the literal procedure in its place where the setting
  * says so; *state is NULL if it fails. 0, -ENOMEM. */

@@ -56,6 +56,33 @@ struct setting setting_for(const struct probe *probe,
     return probe->compares ? *setting : setting_measured(setting);
 }
 
+static const struct probe *probe_by(enum probe_method method,
+                                    const struct probe *probe)
+{
+    return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
+}
+
+struct probe_plan probe_planned(const struct probe *probe,
+                                const struct setting *setting)
+{
+    const struct probe *counts = probe_by(setting->method, probe);
+    const uint64_t bytes = larger_of(4 * KIB, setting->logical_block_bytes);
+    struct probe_plan plan = counts->usual;
+
+    if (counts->plan)
+        counts->plan(setting, &plan);
+    plan.requests_max = larger_of(plan.requests_max, plan.requests);
+    if (!plan.bytes_read_max && !plan.bytes_read && !plan.bytes_written_max &&
+        !plan.bytes_written) {
+        plan.bytes_read = plan.requests * bytes;
+        plan.bytes_read_max = plan.requests_max * bytes;
+    }
+    plan.bytes_read_max = larger_of(plan.bytes_read_max, plan.bytes_read);
+    plan.bytes_written_max =
+        larger_of(plan.bytes_written_max, plan.bytes_written);
+    return plan;
+}
+
 int probe_start(const struct probe *probe, const struct setting *setting,
                 const struct findings *known, void **state)
 {

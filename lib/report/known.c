@@ -2,13 +2,13 @@
 #include "lib/report/known.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/whole_verdict.h"
 #include "lib/report/compare.h"
+#include "lib/report/json.h"
 
 /* What `diff` calls likely. */
 static const double likely = 0.95;
@@ -92,18 +92,12 @@ char *known_sentence(const struct report_known *known, char *text, size_t size)
 struct json_object *known_json(const struct report_known *known)
 {
     struct json_object *object = json_object_new_object();
-    const bool like = known->kind == KNOWN_LIKE;
 
-    json_object_object_add(
-        object, "verdict",
-        json_object_new_string(known_kind_name(known->kind)));
+    json_add_text(object, "verdict", known_kind_name(known->kind));
     json_object_object_add(object, "models",
                            json_object_new_int64((int64_t)known->models_count));
-    json_object_object_add(object, "model",
-                           like ? json_object_new_string(known->name) : NULL);
-    json_object_object_add(
-        object, "probability",
-        json_object_new_double(
-            (double)nearest_integer(known->probability * 1e6) / 1e6));
+    json_add_text(object, "model",
+                  known->kind == KNOWN_LIKE ? known->name : "");
+    json_add_real(object, "probability", known->probability, 6);
     return object;
 }

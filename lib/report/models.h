@@ -47,7 +47,7 @@ void models_free(struct models *models);
 const struct models_run *models_typical(const struct models *models,
                                         size_t model);
 
-/* As a table, or where the style says so as Markdown; 0 or -errno. */
+/* As text, or where the style says so as Markdown; 0 or -errno. */
 int models_text(FILE *out, const struct models *models,
                 const struct report_style *style);
 

@@ -60,19 +60,15 @@ struct report_style {
     unsigned columns_count; /* 0: 80 */
     bool colour;            /* never carries meaning alone */
     bool plain_bytes;       /* "16384 B" in place of "16 KiB" */
-    bool markdown;          /* as report_markdown() */
+    bool markdown;          /* in place of text */
     bool verbose;           /* all of it; else what fits a screen */
 };
 
 /* In the form that `style` asks for: the last screen of a run, or all of it
- * (verbose), or Markdown. 0 or -errno (a full disk). */
+ * (verbose); or Markdown for an issue or a wiki, without the path and the
+ * serial number of the device. 0 or -errno (a full disk). */
 int report_text(FILE *out, const struct report *report,
                 const struct report_style *style);
-
-/* The same for an issue or a wiki, without the path and the serial number of
- * the device: it is to be shared. 0 or -errno. */
-int report_markdown(FILE *out, const struct report *report,
-                    const struct report_style *style);
 
 /* What each interlock said, for `ssdprobe check`. */
 void report_interlocks(FILE *out, const struct interlock_outcomes *outcomes,

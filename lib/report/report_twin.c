@@ -2,9 +2,10 @@
 #include "lib/report/report_twin.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
+
+#include "lib/report/json.h"
 
 enum { COLUMNS = 80 };
 
@@ -80,13 +81,6 @@ int report_twin_text(FILE *out, const struct report_twin *twin,
     return ferror(out) ? (errno ? -errno : -EIO) : 0;
 }
 
-static void add_text(struct json_object *object, const char *key,
-                     const char *text)
-{
-    json_object_object_add(object, key,
-                           text[0] ? json_object_new_string(text) : NULL);
-}
-
 static void add_real(struct json_object *object, const char *key, double real)
 {
     char text[32];
@@ -104,7 +98,7 @@ static struct json_object *errors_json(const struct report_twin *twin)
     for (size_t i = 0; i < twin->errors_count; i++) {
         const struct report_twin_error *one = &twin->errors[i];
         struct json_object *item = json_object_new_object();
-        add_text(item, "kind", one->kind);
+        json_add_text(item, "kind", one->kind);
         json_object_object_add(item, "depth",
                                json_object_new_int64(one->depth));
         json_object_object_add(
@@ -126,11 +120,11 @@ static struct json_object *decisions_json(const struct report_twin *twin)
     for (size_t i = 0; i < twin->decisions_count; i++) {
         const struct report_twin_decision *decision = &twin->decisions[i];
         struct json_object *item = json_object_new_object();
-        add_text(item, "key", decision->key);
-        add_text(item, "value", decision->value);
-        add_text(item, "origin", decision->origin);
-        add_text(item, "parameter", decision->parameter);
-        add_text(item, "next_best", decision->rival);
+        json_add_text(item, "key", decision->key);
+        json_add_text(item, "value", decision->value);
+        json_add_text(item, "origin", decision->origin);
+        json_add_text(item, "parameter", decision->parameter);
+        json_add_text(item, "next_best", decision->rival);
         add_real(item, "difference", decision->difference);
         add_real(item, "z", decision->z);
         json_object_array_add(array, item);
@@ -144,7 +138,7 @@ struct json_object *report_twin_json(const struct report_twin *twin)
 
     json_object_object_add(object, "explains",
                            json_object_new_boolean(twin->explains));
-    add_text(object, "reason", twin->reason);
+    json_add_text(object, "reason", twin->reason);
     add_real(object, "explained_share", twin->explained_share);
     add_real(object, "difference", twin->over_null_difference);
     add_real(object, "z", twin->over_null_z);

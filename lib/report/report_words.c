@@ -40,15 +40,13 @@ static void format_amount(uint64_t amount, const char *unit, bool plain_bytes,
 static void format_amounts(const struct value *value, const char *unit,
                            bool plain_bytes, char *text, size_t size)
 {
-    size_t used = 0;
+    char item[32];
 
     text[0] = '\0';
-    for (size_t i = 0; i < value->list.count && used < size; i++) {
-        char item[32];
+    for (size_t i = 0; i < value->list.count; i++) {
         format_amount((uint64_t)value->list.items[i], unit, plain_bytes, item,
                       sizeof(item));
-        snprintf(text + used, size - used, "%s%s", i ? ", " : "", item);
-        used = strlen(text);
+        text_add(text, size, "%s%s", i ? ", " : "", item);
     }
 }
 
@@ -297,10 +295,9 @@ char *report_extras(const struct finding *finding, bool plain_bytes, char *text,
                     size_t size)
 {
     const double requests = requests_of(finding);
-    size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < finding->extras_count && used < size; i++) {
+    for (size_t i = 0; i < finding->extras_count; i++) {
         const struct finding_extra *extra = &finding->extras[i];
         char amount[96], of[32] = "";
         if (!is_told(extra->name, requests) ||
@@ -310,9 +307,8 @@ char *report_extras(const struct finding *finding, bool plain_bytes, char *text,
             snprintf(of, sizeof(of), " of %.0f:", requests);
         report_amount(&extra->value, finding->unit, plain_bytes, amount,
                       sizeof(amount));
-        snprintf(text + used, size - used, "%s%s%s %s", used ? "; " : "",
-                 extra->name, of, amount);
-        used += strlen(text + used);
+        text_add(text, size, "%s%s%s %s", text[0] ? "; " : "", extra->name, of,
+                 amount);
     }
     return text;
 }
@@ -320,21 +316,17 @@ char *report_extras(const struct finding *finding, bool plain_bytes, char *text,
 char *report_declared(const struct device_info *device, const char *parameter,
                       bool plain_bytes, char *text, size_t size)
 {
-    size_t used = 0;
-
     text[0] = '\0';
-    for (size_t i = 0; device && i < device->declared_count && used < size;
-         i++) {
+    for (size_t i = 0; device && i < device->declared_count; i++) {
         const struct device_declared *row = &device->declared[i];
         char amount[32];
         if (!speaks_of(row, parameter))
             continue;
         format_amount(row->bytes, "bytes", plain_bytes, amount, sizeof(amount));
-        snprintf(text + used, size - used, "%s%s %s (%s%s)",
-                 used ? ", " : "declared: ", row->name, amount, row->source,
+        text_add(text, size, "%s%s %s (%s%s)",
+                 text[0] ? ", " : "declared: ", row->name, amount, row->source,
                  is_bogus(row) ? "; bogus, for it is no multiple of 4 KiB"
                                : "");
-        used = strlen(text);
     }
     return text;
 }
@@ -413,10 +405,8 @@ void report_wrap(FILE *out, const char *text, unsigned indent,
 
 char *report_depth(const struct finding *depth, char *text, size_t size)
 {
-    const int used = snprintf(text, size, "QD %.0f", value_number(&depth->low));
-
+    snprintf(text, size, "QD %.0f", value_number(&depth->low));
     if (value_number(&depth->high) > value_number(&depth->low))
-        snprintf(text + used, size - (size_t)used, " to %.0f",
-                 value_number(&depth->high));
+        text_add(text, size, " to %.0f", value_number(&depth->high));
     return text;
 }

@@ -3,10 +3,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/base/visible.h"
 #include "lib/infer/whole_verdict.h"
 #include "lib/infer/parameter.h"
 
@@ -22,17 +22,8 @@ struct sentence {
     bool plain_bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct sentence *sentence,
-                                                      const char *format, ...)
-{
-    const size_t used = strlen(sentence->text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(sentence->text + used, REPORT_SUMMARY_BYTES - used, format,
-              arguments);
-    va_end(arguments);
-}
+#define add(sentence, ...)                                                     \
+    text_add((sentence)->text, REPORT_SUMMARY_BYTES, __VA_ARGS__)
 
 /* NULL: not found, not measured, or too doubtful to be said. */
 static const struct finding *said_in(const struct findings *findings,

@@ -249,18 +249,6 @@ static bool is_level(const struct setting *setting, uint64_t align_bytes)
            places_least * align_bytes <= setting->region_length_bytes;
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    uint64_t bytes = read_bytes_of(setting), levels = 0;
-
-    for (uint64_t align = bytes; is_level(setting, align); align *= 2)
-        levels++;
-    plan->requests = levels * ROUNDS * PLACES * SIDES;
-    plan->requests_max = (levels + 4) * ROUNDS * PLACES * SIDES;
-    plan->bytes_read = plan->requests * bytes;
-    plan->bytes_read_max = plan->requests_max * bytes;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -283,7 +271,8 @@ const struct probe probe_alignment = {
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
     .answers = {"read_boundary", "read_page"},
-    .plan = plan,
+    .usual = {.requests = LEVELS_MAX * ROUNDS * PLACES * SIDES,
+              .requests_max = (LEVELS_MAX + 4) * ROUNDS * PLACES * SIDES},
     .begin = begin,
     TRIAL_PROBE(struct state, think),
 };

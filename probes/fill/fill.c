@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
+#include "probes/placing.h"
 #include "probes/probes.h"
 
 /* Large enough for the drive's full speed. */
@@ -28,27 +29,13 @@ struct state {
     bool flushed;
 };
 
-static uint64_t piece_of(const struct setting *setting)
-{
-    const uint64_t limit_bytes =
-        setting->request_limit_bytes
-            ? smaller_of(setting->request_limit_bytes, piece_usual_bytes)
-            : piece_usual_bytes;
-    const uint64_t block_bytes = setting->logical_block_bytes;
-
-    return limit_bytes > block_bytes ? limit_bytes / block_bytes * block_bytes
-                                     : block_bytes;
-}
-
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     const uint64_t bytes = setting->region_length_bytes;
-    const uint64_t piece_bytes = piece_of(setting);
+    const uint64_t piece_bytes = placing_piece(setting, piece_usual_bytes);
 
-    plan->bytes_written = plan->bytes_written_max = bytes;
-    plan->bytes_read = plan->bytes_read_max = 0;
-    plan->requests = plan->requests_max =
-        (bytes + piece_bytes - 1) / piece_bytes + 1;
+    plan->bytes_written = bytes;
+    plan->requests = (bytes + piece_bytes - 1) / piece_bytes + 1;
 }
 
 static int start(const struct setting *setting, const struct findings *known,
@@ -59,10 +46,11 @@ static int start(const struct setting *setting, const struct findings *known,
     (void)known;
     if (!state)
         return -ENOMEM;
-    *state = (struct state){.piece_bytes = piece_of(setting),
-                            .at_bytes = setting->region_offset_bytes,
-                            .end_bytes = setting->region_offset_bytes +
-                                         setting->region_length_bytes};
+    *state =
+        (struct state){.piece_bytes = placing_piece(setting, piece_usual_bytes),
+                       .at_bytes = setting->region_offset_bytes,
+                       .end_bytes = setting->region_offset_bytes +
+                                    setting->region_length_bytes};
     *result = state;
     return 0;
 }

@@ -316,15 +316,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    (void)setting;
-    plan->requests = 4000;
-    plan->requests_max = 2000000;
-    plan->bytes_read = plan->requests * distance_read_bytes;
-    plan->bytes_read_max = plan->requests_max * distance_read_bytes;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -356,7 +347,7 @@ const struct probe probe_inter_request_distance = {
     .by_operation = true,
     .answers = {"segment_groups", "group_switch"},
     .literal = &paper_distance,
-    .plan = plan,
+    .usual = {.requests = 4000, .requests_max = 2000000},
     .begin = begin,
     TRIAL_PROBE(struct distance_probe, think),
 };

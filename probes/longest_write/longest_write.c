@@ -80,10 +80,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     const uint64_t bytes = bytes_most(setting) + try_bytes;
 
-    plan->bytes_written = plan->bytes_written_max = bytes;
+    plan->bytes_written = bytes;
     /* A pause before each write. */
-    plan->requests = plan->requests_max =
-        2 * (bytes / piece_of(setting, 0)) + 2;
+    plan->requests = 2 * (bytes / piece_of(setting, 0)) + 2;
 }
 
 static double known_rate(const struct setting *setting,

@@ -179,7 +179,6 @@ static void think_clustered_block(struct study *study,
     const uint64_t page_bytes = state->page_bytes ? state->page_bytes : 4 * KIB;
     struct reading reading = block_from(study, page_bytes, BLOCK_FIRST_PAGES);
     uint64_t bytes = reading.bytes[PAPER_WHOLE];
-    char size[24];
 
     if (bytes == 0) {
         reading = block_from(study, page_bytes, BLOCK_FIRST_PAGES_AGAIN);
@@ -195,7 +194,7 @@ static void think_clustered_block(struct study *study,
         finding_why(paper_say_size(study, findings, "clustered_block", bytes),
                     "random writes are slower than sequential ones below %s, "
                     "and as fast from there on",
-                    format_bytes(bytes, size, sizeof(size)));
+                    study_bytes(study, bytes));
 }
 
 static void plan_clustered_block(const struct setting *setting,

@@ -139,7 +139,6 @@ static const double *read_gains(struct study *study, uint32_t count)
 static void think_read_buffer(struct study *study, struct findings *findings)
 {
     uint32_t count = BUFFER_MOST_KIB;
-    char size[24];
 
     if (study->setting.logical_block_bytes > KIB) {
         study_say_open(study->probe, findings,
@@ -165,7 +164,7 @@ static void think_read_buffer(struct study *study, struct findings *findings)
         finding_why(finding,
                     "second reads are much faster than first ones up to %s, "
                     "and equal beyond",
-                    format_bytes(bytes, size, sizeof(size)));
+                    study_bytes(study, bytes));
     } else if (!run.any && gains_faintly(gains, count)) {
         study_say_open(study->probe, findings,
                        "second reads are a little faster than first ones, too "
@@ -181,21 +180,14 @@ static void think_read_buffer(struct study *study, struct findings *findings)
     }
 }
 
-static void plan_read_buffer(const struct setting *setting,
-                             struct probe_plan *plan)
-{
-    (void)setting;
-    plan->bytes_read = 2 * BUFFER_MOST_KIB * (garbage_bytes + MIB);
-    plan->bytes_read_max = 2 * READ_MOST_KIB * (garbage_bytes + 4 * MIB);
-    plan->requests = 5 * BUFFER_MOST_KIB;
-    plan->requests_max = 5 * READ_MOST_KIB;
-}
-
 const struct probe paper_read_buffer = {
     .name = "read-buffer",
     .question = "Up to which size is a second read faster than a first?",
     .answers = {"read_buffer"},
-    .plan = plan_read_buffer,
+    .usual = {.requests = 5 * BUFFER_MOST_KIB,
+              .requests_max = 5 * READ_MOST_KIB,
+              .bytes_read = 2 * BUFFER_MOST_KIB * 17 * MIB,
+              .bytes_read_max = 2 * READ_MOST_KIB * 20 * MIB},
     STUDY_PROBE(struct study, .think = think_read_buffer),
 };
 
@@ -256,7 +248,7 @@ static struct run read_write_run(const double buffered[], const double full[],
     return read_run(gains, BUFFER_MOST_KIB);
 }
 
-static void conclude_write(const struct study *study, const double buffered[],
+static void conclude_write(struct study *study, const double buffered[],
                            const double full[], const double reads[],
                            struct findings *findings)
 {
@@ -265,7 +257,6 @@ static void conclude_write(const struct study *study, const double buffered[],
     struct run even = read_write_run(buffered, full, PAPER_EVEN, &unused);
     struct run odd = read_write_run(buffered, full, PAPER_ODD, &unused);
     double read_ns = paper_median(reads, WRITE_ITERATIONS, PAPER_WHOLE);
-    char size[24];
 
     if (log(small_ns / read_ns) > bypass_least) {
         study_say_open(study->probe, findings,
@@ -285,7 +276,7 @@ static void conclude_write(const struct study *study, const double buffered[],
         finding_why(finding,
                     "writes of up to %s into an empty buffer are much faster "
                     "than into a full one",
-                    format_bytes(bytes, size, sizeof(size)));
+                    study_bytes(study, bytes));
     }
 }
 
@@ -322,13 +313,12 @@ static void plan_write_buffer(const struct setting *setting,
 {
     const uint64_t sizes = BUFFER_MOST_KIB;
 
-    plan->bytes_written = plan->bytes_written_max =
+    plan->bytes_written =
         2 * setting->region_length_bytes +
         WRITE_ITERATIONS * (sizes * garbage_bytes + KIB * sizes * (sizes + 1));
-    plan->bytes_read = plan->bytes_read_max = WRITE_ITERATIONS * KIB;
-    plan->requests = plan->requests_max =
-        2 * (setting->region_length_bytes / MIB) +
-        5 * WRITE_ITERATIONS * sizes + WRITE_ITERATIONS;
+    plan->bytes_read = WRITE_ITERATIONS * KIB;
+    plan->requests = 2 * (setting->region_length_bytes / MIB) +
+                     5 * WRITE_ITERATIONS * sizes + WRITE_ITERATIONS;
 }
 
 const struct probe paper_write_buffer = {

@@ -89,7 +89,7 @@ static const char *reading(uint32_t period, char text[32])
  * wrong. */
 static void think_clustered_page(struct study *study, struct findings *findings)
 {
-    char whole[32], even[32], odd[32], size[24];
+    char whole[32], even[32], odd[32];
 
     paper_fill(study, page_sweep.phase, CONTENT_ONES);
     const double *costs = paper_sweep_costs(study, &page_sweep);
@@ -110,7 +110,7 @@ static void think_clustered_page(struct study *study, struct findings *findings)
     uint64_t bytes = (uint64_t)period * PAGE_STEP_KIB * KIB;
     finding_why(paper_say_size(study, findings, "clustered_page", bytes),
                 "the mean cost of a write drops at every multiple of %s",
-                format_bytes(bytes, size, sizeof(size)));
+                study_bytes(study, bytes));
     struct finding *rmw = paper_add(study, findings, "read_modify_write");
     finding_found(rmw, value_boolean(true), paper_confidence);
     finding_why(
@@ -122,10 +122,10 @@ static void plan_clustered_page(const struct setting *setting,
 {
     const uint64_t sizes = PAGE_MOST_KIB / PAGE_STEP_KIB;
 
-    plan->bytes_written = plan->bytes_written_max =
+    plan->bytes_written =
         setting->region_length_bytes +
         PAGE_ITERATIONS * PAGE_STEP_KIB * KIB * sizes * (sizes + 1) / 2;
-    plan->requests = plan->requests_max =
+    plan->requests =
         setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
 }
 

@@ -106,21 +106,14 @@ static void think_basic(struct study *study, struct findings *findings)
     }
 }
 
-static void plan_basic(const struct setting *setting, struct probe_plan *plan)
-{
-    (void)setting;
-    plan->requests = plan->requests_max = 4 * REQUESTS;
-    plan->bytes_read = plan->bytes_read_max = 2 * REQUESTS * paper_block_bytes;
-    plan->bytes_written = plan->bytes_written_max =
-        2 * REQUESTS * paper_block_bytes;
-}
-
 const struct probe paper_basic = {
     .name = "basic",
     .question = "What do a thousand 4 KiB requests cost?",
     .answers = {"random_read", "sequential_read", "random_write",
                 "sequential_write"},
-    .plan = plan_basic,
+    .usual = {.requests = 4 * REQUESTS,
+              .bytes_read = 2 * REQUESTS * 4 * KIB,
+              .bytes_written = 2 * REQUESTS * 4 * KIB},
     STUDY_PROBE(struct study, .think = think_basic),
 };
 
@@ -266,20 +259,12 @@ static void think_distance(struct study *study, struct findings *findings)
                        "of equal groups explains which");
 }
 
-static void plan_distance(const struct setting *setting,
-                          struct probe_plan *plan)
-{
-    (void)setting;
-    plan->requests = plan->requests_max = 2 * REQUESTS;
-    plan->bytes_read = plan->bytes_read_max = 2 * REQUESTS * paper_block_bytes;
-}
-
 const struct probe paper_distance = {
     .name = "inter-request-distance",
     .question = "Do random reads take longer in another part of the drive than "
                 "the previous one?",
     .answers = {"segment_groups", "group_switch"},
-    .plan = plan_distance,
+    .usual = {.requests = 2 * REQUESTS},
     STUDY_PROBE(struct study, .think = think_distance),
 };
 
@@ -421,23 +406,15 @@ static void think_large_request(struct study *study, struct findings *findings)
     say_cost(study, findings, "write_cost_4k", is_line, line.slope);
 }
 
-static void plan_large_request(const struct setting *setting,
-                               struct probe_plan *plan)
-{
-    const uint64_t blocks = TRIALS * SIZES * (SIZES + 1) / 2;
-
-    (void)setting;
-    plan->requests = plan->requests_max = 2 * (blocks + 2 * TRIALS * SIZES);
-    plan->bytes_read = plan->bytes_read_max = 2 * blocks * paper_block_bytes;
-    plan->bytes_written = plan->bytes_written_max =
-        2 * (blocks + TRIALS * SIZES) * paper_block_bytes;
-}
-
 const struct probe paper_large_request = {
     .name = "large-request",
     .question = "What do requests of 4 KiB to 120 KiB cost?",
     .answers = {"request_overhead", "read_cost_4k", "write_cost_4k"},
-    .plan = plan_large_request,
+    .usual = {.requests = TRIALS * SIZES * (SIZES + 1) + 4 * TRIALS * SIZES,
+              .bytes_read = TRIALS * SIZES * (SIZES + 1) * 4 * KIB,
+              .bytes_written =
+                  (TRIALS * SIZES * (SIZES + 1) + 2 * TRIALS * SIZES) * 4 *
+                  KIB},
     .begin = begin_large_request,
     STUDY_PROBE(struct large, .think = think_large_request),
 };

@@ -206,10 +206,9 @@ static void think_content(struct study *study, struct findings *findings)
 
 static void plan_content(const struct setting *setting, struct probe_plan *plan)
 {
-    plan->bytes_written = plan->bytes_written_max =
+    plan->bytes_written =
         RUNS * (setting->region_length_bytes + OVERWRITES * paper_block_bytes);
-    plan->requests = plan->requests_max =
-        RUNS * (setting->region_length_bytes / MIB + OVERWRITES);
+    plan->requests = RUNS * (setting->region_length_bytes / MIB + OVERWRITES);
 }
 
 const struct probe paper_content = {
@@ -273,7 +272,6 @@ static void think_log_list(struct study *study, struct findings *findings)
 {
     uint64_t log_bytes, places = 1;
     double between_ms;
-    char size[24];
 
     log_bytes = write_in_order(study, &between_ms);
     if (log_bytes == 0) {
@@ -298,24 +296,17 @@ static void think_log_list(struct study *study, struct findings *findings)
     }
     finding_why(paper_say_size(study, findings, "log_block", log_bytes),
                 "in sequential writing, every %s brings one slow write",
-                format_bytes(log_bytes, size, sizeof(size)));
-}
-
-static void plan_log_list(const struct setting *setting,
-                          struct probe_plan *plan)
-{
-    (void)setting;
-    plan->requests = MERGE_WRITES + 100;
-    plan->requests_max =
-        MERGE_WRITES + (uint64_t)PLACES_MOST * (PLACES_MOST + 1);
-    plan->bytes_written = plan->requests * paper_block_bytes;
-    plan->bytes_written_max = plan->requests_max * paper_block_bytes;
+                study_bytes(study, log_bytes));
 }
 
 const struct probe paper_log_list = {
     .name = "log-list",
     .question = "From how many blocks on does each write wait for a merge?",
     .answers = {"log_list", "log_block"},
-    .plan = plan_log_list,
+    .usual = {.requests = MERGE_WRITES + 100,
+              .requests_max = MERGE_WRITES + PLACES_MOST * (PLACES_MOST + 1),
+              .bytes_written = (MERGE_WRITES + 100) * 4 * KIB,
+              .bytes_written_max =
+                  (MERGE_WRITES + PLACES_MOST * (PLACES_MOST + 1)) * 4 * KIB},
     STUDY_PROBE(struct study, .think = think_log_list),
 };

@@ -182,18 +182,6 @@ static void think(struct study *study, struct findings *findings)
                    (uint64_t)lasted_ns / PAUSES_TURNS_LEAST);
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    for (size_t i = 0; i < KINDS; i++) {
-        const uint64_t reads = (uint64_t)kinds[i].chunks_most * CHUNK_READS;
-        plan->requests_max += kinds[i].idle_ns ? 2 * reads : reads;
-        plan->bytes_read_max +=
-            reads * larger_of(kinds[i].bytes, setting->logical_block_bytes);
-    }
-    plan->requests = plan->requests_max / 2;
-    plan->bytes_read = plan->bytes_read_max / 2;
-}
-
 const struct probe probe_pauses = {
     .name = "pauses",
     .question = "Does the drive stop now and then by the clock, and for how "
@@ -202,6 +190,13 @@ const struct probe probe_pauses = {
             "period and one phase is neither the place nor chance.",
     .region_min_bytes = 16 * MIB,
     .answers = {"pause_period", "pause_time"},
-    .plan = plan,
+    .usual = {.requests =
+                  (4 * CHUNKS_MOST + BUSY_CHUNKS_MOST) * CHUNK_READS / 2,
+              .requests_max =
+                  (4 * CHUNKS_MOST + BUSY_CHUNKS_MOST) * CHUNK_READS,
+              .bytes_read =
+                  (34 * CHUNKS_MOST + 2 * BUSY_CHUNKS_MOST) * CHUNK_READS * KIB,
+              .bytes_read_max = 2 * (34 * CHUNKS_MOST + 2 * BUSY_CHUNKS_MOST) *
+                                CHUNK_READS * KIB},
     STUDY_PROBE(struct study, .think = think),
 };

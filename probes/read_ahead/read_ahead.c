@@ -33,6 +33,13 @@
 
 /* The stream: 128 KiB, from a multiple of its length on. */
 enum { LEAD_READS = 8, REPEATS = 3, GAPS = 13 };
+/* Rounds of all gaps, of the claims and of the search, and their requests. */
+enum {
+    USUAL_ROUNDS = GAPS * 8 + 5 * 18,
+    MOST_ROUNDS = GAPS * 64 + 6 * 128 + 200 * 5,
+    ROUND = 2 * REPEATS * (LEAD_READS + 5)
+};
+#define ROUND_BYTES (2 * REPEATS * (LEAD_READS * 16 + 4 * 4) * KIB)
 static const uint64_t lead_bytes = 16 * KIB, read_bytes = 4 * KIB;
 /* 16 MiB ahead, at 100 MB/s, would take longer; 1 MiB does not. */
 static const uint64_t pause_ns = 20000000;
@@ -202,7 +209,6 @@ static void certify(struct study *study, uint64_t gap_bytes,
     struct finding *finding =
         claim_finding(study, "certify", contrasts, COUNT(contrasts), &rule,
                       findings, "read_ahead");
-    char ahead[24];
 
     if (!finding)
         return;
@@ -213,8 +219,7 @@ static void certify(struct study *study, uint64_t gap_bytes,
                 "a 4 KiB read that ends up to %s beyond a stream takes %.2f "
                 "times less than after reads in descending order, and one "
                 "beyond that just as long",
-                format_bytes(end, ahead, sizeof(ahead)),
-                exp(contrasts[0].median));
+                study_bytes(study, end), exp(contrasts[0].median));
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -255,22 +260,6 @@ static void think(struct study *study, struct findings *findings)
             findings);
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t round = 2 * REPEATS * (LEAD_READS + 5);
-    const uint64_t round_bytes =
-        2 * REPEATS * (LEAD_READS * lead_bytes + 4 * read_bytes);
-    const uint64_t usual = GAPS * 8 + 5 * 18;
-    const uint64_t most = GAPS * 64 + 6 * 128 + 200 * SEARCH_ROUNDS;
-
-    (void)setting;
-    plan->requests = usual * round;
-    plan->requests_max = most * round;
-    plan->bytes_read = usual * round_bytes;
-    plan->bytes_read_max =
-        most * round_bytes + 128 * 2 * REPEATS * LEAD_READS * long_bytes;
-}
-
 const struct probe probe_read_ahead = {
     .name = "read-ahead",
     .question = "How far does the drive read ahead of a sequential stream?",
@@ -280,6 +269,10 @@ const struct probe probe_read_ahead = {
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
     .answers = {"read_ahead"},
-    .plan = plan,
+    .usual = {.requests = USUAL_ROUNDS * ROUND,
+              .requests_max = MOST_ROUNDS * ROUND,
+              .bytes_read = USUAL_ROUNDS * ROUND_BYTES,
+              .bytes_read_max = MOST_ROUNDS * ROUND_BYTES +
+                                128 * 2 * REPEATS * LEAD_READS * 256 * KIB},
     TRIAL_PROBE(struct study, think),
 };

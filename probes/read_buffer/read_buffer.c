@@ -374,15 +374,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    (void)setting;
-    plan->requests = 5400;
-    plan->requests_max = 600000;
-    plan->bytes_read = 1600 * MIB;
-    plan->bytes_read_max = 64000 * MIB;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -402,7 +393,10 @@ const struct probe probe_read_buffer = {
     .by_operation = true,
     .answers = {"read_buffer"},
     .literal = &paper_read_buffer,
-    .plan = plan,
+    .usual = {.requests = 5400,
+              .requests_max = 600000,
+              .bytes_read = 1600 * MIB,
+              .bytes_read_max = 64000 * MIB},
     .begin = begin,
     TRIAL_PROBE(struct read_probe, think),
 };

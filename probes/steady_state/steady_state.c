@@ -319,7 +319,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written = least * write_bytes;
     plan->bytes_written_max = most * write_bytes;
     plan->bytes_read = reads * larger_of(4 * KIB, setting->logical_block_bytes);
-    plan->bytes_read_max = plan->bytes_read;
     plan->requests = least + others;
     plan->requests_max = most + others;
 }

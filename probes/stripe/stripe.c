@@ -312,19 +312,6 @@ static void make_levels(struct stripe_probe *state)
     }
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t bytes =
-        larger_of(setting->logical_block_bytes, read_least_bytes);
-
-    /* A scan, looks at up to a hundred distances, and a certificate at its
-     * first look and its last. */
-    plan->requests = 3 * (12 * 16 + 4 * 1024 + 100 * 32 + 8 * 18 * 16);
-    plan->requests_max = 3 * (12 * 16 + 4 * 1024 + 400 * 32 + 10 * 128 * 16);
-    plan->bytes_read = plan->requests * bytes;
-    plan->bytes_read_max = plan->requests_max * bytes;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -350,7 +337,11 @@ const struct probe probe_stripe = {
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
     .answers = {"stripe_unit", "parallel_units"},
-    .plan = plan,
+    /* A scan, looks at up to a hundred distances, and a certificate at its
+     * first look and its last. */
+    .usual = {.requests = 3 * (12 * 16 + 4 * 1024 + 100 * 32 + 8 * 18 * 16),
+              .requests_max =
+                  3 * (12 * 16 + 4 * 1024 + 400 * 32 + 10 * 128 * 16)},
     .begin = begin,
     TRIAL_PROBE(struct stripe_probe, think),
 };

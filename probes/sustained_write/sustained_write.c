@@ -183,7 +183,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written_max = all * SUSTAINED_BLOCK_BYTES;
     plan->bytes_read = (SUSTAINED_FIRST_READS + SUSTAINED_READS) *
                        placing_small_bytes(setting);
-    plan->bytes_read_max = plan->bytes_read;
     plan->requests = first * pieces + others;
     plan->requests_max = all * pieces + others;
 }

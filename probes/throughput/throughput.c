@@ -442,7 +442,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         plan->requests_max *
             larger_of(PACE_RANDOM_BYTES, setting->logical_block_bytes) +
         order_requests * order;
-    plan->bytes_written = plan->bytes_written_max = writes_count * order;
+    plan->bytes_written = writes_count * order;
 }
 
 static void begin(void *memory, const struct setting *setting,

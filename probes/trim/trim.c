@@ -265,18 +265,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    /* Written, discarded, which counts as such, and written again. */
-    plan->bytes_written = 3 * ROUNDS * window_bytes;
-    plan->bytes_written_max = plan->bytes_written + 3 * piece_bytes;
-    plan->bytes_read = READS_ALL * read_bytes;
-    plan->bytes_read_max = plan->bytes_read + READS_ROUND * read_bytes;
-    plan->requests = ROUNDS * (3 * (PIECES + 1) + 1) + READS_ALL;
-    plan->requests_max = plan->requests + READS_ROUND + 4;
-    (void)setting;
-}
-
 const struct probe probe_trim = {
     .name = "trim",
     .question = "What does a read return where data was discarded?",
@@ -286,6 +274,13 @@ const struct probe probe_trim = {
     .compares = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"trim_reads", "trim_time"},
-    .plan = plan,
+    /* Written, discarded, which counts as such, and written again. */
+    .usual = {.bytes_written = 3 * ROUNDS * PIECES * MIB,
+              .bytes_written_max = 3 * ROUNDS * PIECES * MIB + 3 * MIB,
+              .bytes_read = READS_ALL * 4 * KIB,
+              .bytes_read_max = (READS_ALL + READS_ROUND) * 4 * KIB,
+              .requests = ROUNDS * (3 * (PIECES + 1) + 1) + READS_ALL,
+              .requests_max = ROUNDS * (3 * (PIECES + 1) + 1) + READS_ALL +
+                              READS_ROUND + 4},
     STUDY_PROBE(struct study, .think = think),
 };

@@ -214,9 +214,6 @@ static void certify(struct study *study, const struct awake *awake,
     for (uint32_t i = 0; i < CERTIFY_ROUNDS; i++)
         ns[i] = first_ns(study, "certify", &ends[1], i);
     const double wake_ns = stats_median(ns, CERTIFY_ROUNDS) - awake->median_ns;
-    char low[24], high[24];
-    format_ns((uint64_t)low_ns, low, sizeof(low));
-    format_ns((uint64_t)high_ns, high, sizeof(high));
     struct finding *finding = findings_add(findings, "wake-up", "sleep_after");
     finding_found(finding, value_integer((uint64_t)sqrt(low_ns * high_ns)),
                   sleep_confidence);
@@ -225,7 +222,7 @@ static void certify(struct study *study, const struct awake *awake,
     finding_why(finding,
                 "the first read is quick after pauses of up to %s, and slow "
                 "after %s and more",
-                low, high);
+                study_ns(study, low_ns), study_ns(study, high_ns));
     finding = findings_add(findings, "wake-up", "wake_time");
     stats_sort(ns, CERTIFY_ROUNDS);
     finding_found(finding, value_integer((uint64_t)wake_ns), wake_confidence);
@@ -235,7 +232,7 @@ static void certify(struct study *study, const struct awake *awake,
     finding_why(
         finding,
         "extra time of the first read after a pause of %s over the next reads",
-        high);
+        study_ns(study, high_ns));
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -264,20 +261,6 @@ static void think(struct study *study, struct findings *findings)
     certify(study, &awake, low_ns, high_ns, findings);
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t bytes = placing_small_bytes(setting);
-
-    plan->requests =
-        (READS + 1) * (SHORT_PAUSES * SHORT_ROUNDS + PAUSES - SHORT_PAUSES);
-    plan->requests_max =
-        plan->requests +
-        (READS + 1) * ((PAUSES - SHORT_PAUSES) * (LONG_ROUNDS - 1) +
-                       BISECTIONS * BISECT_ROUNDS + 2 * CERTIFY_ROUNDS);
-    plan->bytes_read = plan->requests * bytes;
-    plan->bytes_read_max = plan->requests_max * bytes;
-}
-
 const struct probe probe_wake_up = {
     .name = "wake-up",
     .question = "Does the drive go to sleep, after how long, and what does "
@@ -286,6 +269,12 @@ const struct probe probe_wake_up = {
             "delays the first one.",
     .region_min_bytes = MIB,
     .answers = {"sleep_after", "wake_time"},
-    .plan = plan,
+    .usual = {.requests = (READS + 1) *
+                          (SHORT_PAUSES * SHORT_ROUNDS + PAUSES - SHORT_PAUSES),
+              .requests_max =
+                  (READS + 1) *
+                  (SHORT_PAUSES * SHORT_ROUNDS +
+                   (PAUSES - SHORT_PAUSES) * LONG_ROUNDS +
+                   BISECTIONS * BISECT_ROUNDS + 2 * CERTIFY_ROUNDS)},
     TRIAL_PROBE(struct study, think),
 };

@@ -27,16 +27,16 @@ static void advise_writing(const struct findings *findings,
     if (rmw->value.boolean) {
         advice_brief(advice, "write in multiples of %s, aligned to %s", text,
                      text);
-        snprintf(advice->text, sizeof(advice->text),
-                 "Write whole pages: multiples of %s, aligned to %s. A write "
-                 "of part of a page makes the drive read the rest first.",
-                 text, text);
+        advice_say(advice,
+                   "Write whole pages: multiples of %s, aligned to %s. A write "
+                   "of part of a page makes the drive read the rest first.",
+                   text, text);
     } else {
         advice_brief(advice, "writes need no alignment to %s", text);
-        snprintf(advice->text, sizeof(advice->text),
-                 "Writes need no alignment to the page of %s: the drive does "
-                 "not read the rest of a page first.",
-                 text);
+        advice_say(advice,
+                   "Writes need no alignment to the page of %s: the drive does "
+                   "not read the rest of a page first.",
+                   text);
     }
 }
 
@@ -58,15 +58,16 @@ static void advise_requests(const struct findings *findings,
     advice_brief(advice, "read in requests of %s%s", text,
                  limited ? "" : " or more");
     if (limited)
-        snprintf(advice->text, sizeof(advice->text),
-                 "Read in requests of %s, the largest that reach the drive in "
-                 "one piece: larger ones would be faster still.",
-                 text);
+        advice_say(
+            advice,
+            "Read in requests of %s, the largest that reach the drive in "
+            "one piece: larger ones would be faster still.",
+            text);
     else
-        snprintf(advice->text, sizeof(advice->text),
-                 "Read in requests of %s or more: then at least 90 %% of the "
-                 "time goes into moving data.",
-                 text);
+        advice_say(advice,
+                   "Read in requests of %s or more: then at least 90 %% of the "
+                   "time goes into moving data.",
+                   text);
 }
 
 static bool is_absent(const struct findings *findings, const char *name)
@@ -88,10 +89,10 @@ static void advise_nothing(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "alignment", "clustered_page", "log_block");
     advice_brief(advice, "nothing needs alignment; defaults are fine");
-    snprintf(advice->text, sizeof(advice->text),
-             "Nothing needs alignment: a write costs the same at any offset, "
-             "and writes to many places cause no merges. The defaults of "
-             "partitioning tools and file systems are fine.");
+    advice_say(advice,
+               "Nothing needs alignment: a write costs the same at any offset, "
+               "and writes to many places cause no merges. The defaults of "
+               "partitioning tools and file systems are fine.");
 }
 
 /* How many places at once? */
@@ -113,17 +114,14 @@ static void advise_logs(const struct findings *findings,
     }
     advice_brief(advice, "write to at most %" PRIu64 " file%s at once", logs,
                  logs == 1 ? "" : "s");
-    snprintf(advice->text, sizeof(advice->text),
-             "Write to at most %" PRIu64 " file%s at once%s: with one more, "
-             "each write waits until the drive has merged a block.",
-             logs, logs == 1 ? "" : "s", text);
+    advice_say(advice,
+               "Write to at most %" PRIu64 " file%s at once%s: with one more, "
+               "each write waits until the drive has merged a block.",
+               logs, logs == 1 ? "" : "s", text);
     if (logs >= 2 && logs < 6) { /* f2fs has 2, 4 or 6 */
-        snprintf(advice->command, sizeof(advice->command),
-                 "mount -t f2fs -o active_logs=%d PARTITION /mnt",
-                 logs < 4 ? 2 : 4);
-        size_t length = strlen(advice->text);
-        snprintf(advice->text + length, sizeof(advice->text) - length,
-                 " f2fs keeps six logs by default.");
+        advice_command(advice, "mount -t f2fs -o active_logs=%d PARTITION /mnt",
+                       logs < 4 ? 2 : 4);
+        advice_say(advice, " f2fs keeps six logs by default.");
     }
 }
 
@@ -141,19 +139,16 @@ static void advise_open_units(const struct findings *findings,
                    linear && random ? "open_units_random" : NULL);
     advice_brief(advice, "write to at most %" PRIu64 " files at once",
                  linear ? linear : random);
-    int used = snprintf(advice->text, sizeof(advice->text), "Write to");
+    advice_say(advice, "Write to");
     if (linear)
-        used +=
-            snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-                     " at most %" PRIu64 " files at once when each is "
-                     "written sequentially%s",
-                     linear, random ? ", and" : "");
+        advice_say(advice,
+                   " at most %" PRIu64 " files at once when each is "
+                   "written sequentially%s",
+                   linear, random ? ", and" : "");
     if (random)
-        used +=
-            snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-                     " at most %" PRIu64 " when not", random);
-    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-             "; beyond that the card collects garbage at each write.");
+        advice_say(advice, " at most %" PRIu64 " when not", random);
+    advice_say(advice,
+               "; beyond that the card collects garbage at each write.");
 }
 
 static void advise_burst(const struct findings *findings,
@@ -167,11 +162,12 @@ static void advise_burst(const struct findings *findings,
     struct advice *advice = advice_add(list, "bursts", "write_buffer", NULL);
     format_bytes(buffer, text, sizeof(text));
     advice_brief(advice, "keep bursts of writes below %s", text);
-    snprintf(advice->text, sizeof(advice->text),
-             "The drive absorbs bursts of up to %s without waiting for flash. "
-             "Keep urgent writes below that, and let the drive rest or flush "
-             "in between.",
-             text);
+    advice_say(
+        advice,
+        "The drive absorbs bursts of up to %s without waiting for flash. "
+        "Keep urgent writes below that, and let the drive rest or flush "
+        "in between.",
+        text);
 }
 
 static void advise_long_writes(const struct findings *findings,
@@ -190,16 +186,15 @@ static void advise_long_writes(const struct findings *findings,
     format_quantity(rate, "bytes_per_second", slow, sizeof(slow));
     advice_brief(advice, "keep long writes below %s, then it drops to %s", size,
                  slow);
-    const int used = snprintf(advice->text, sizeof(advice->text),
-                              "Keep fast writes below %s; beyond that the "
-                              "drive writes %s.",
-                              size, slow);
+    advice_say(advice,
+               "Keep fast writes below %s; beyond that the "
+               "drive writes %s.",
+               size, slow);
     if (!rest || rest->verdict != VERDICT_FOUND)
         return;
     advice->from[2] = "fast_cache_recovery";
     format_ns((uint64_t)rest->high.integer, time, sizeof(time));
-    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-             " After a rest of %s it takes as much again.", time);
+    advice_say(advice, " After a rest of %s it takes as much again.", time);
 }
 
 /* How many writes a second may one count on? */
@@ -217,18 +212,18 @@ static void advise_random_writes(const struct findings *findings,
                    stall_ns ? "cleaning_stall" : NULL);
     advice_brief(advice, "count on %.0f random write IOPS, steady",
                  1e9 / (double)steady_ns);
-    const int used =
-        snprintf(advice->text, sizeof(advice->text),
-                 "Count on %.0f random 4 KiB writes a second: that is what "
-                 "lasts once garbage collection runs.",
-                 1e9 / (double)steady_ns);
+    advice_say(advice,
+               "Count on %.0f random 4 KiB writes a second: that is what "
+               "lasts once garbage collection runs.",
+               1e9 / (double)steady_ns);
     if (stall_ns == 0)
         return;
     format_ns(stall_ns, stall, sizeof(stall));
-    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-             " At a deep queue the p99.9 is %s. If that is too long, keep the "
-             "queue shallow or use another drive.",
-             stall);
+    advice_say(
+        advice,
+        " At a deep queue the p99.9 is %s. If that is too long, keep the "
+        "queue shallow or use another drive.",
+        stall);
 }
 
 static void advise_hot_data(const struct findings *findings,
@@ -241,10 +236,11 @@ static void advise_hot_data(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "hot data", "hot_cold_separation", NULL);
     advice_brief(advice, "leave space unused: cleaning mixes hot and cold");
-    snprintf(advice->text, sizeof(advice->text),
-             "Garbage collection mixes frequently written data with the rest "
-             "and copies both. Leave part of the drive trimmed and unused, and "
-             "let programs batch small updates.");
+    advice_say(
+        advice,
+        "Garbage collection mixes frequently written data with the rest "
+        "and copies both. Leave part of the drive trimmed and unused, and "
+        "let programs batch small updates.");
 }
 
 void advice_make(const struct findings *findings,

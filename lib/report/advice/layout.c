@@ -68,19 +68,19 @@ static void advise_partition(const struct advice_base *base,
         advice_add(list, "partition", base->unit_from, NULL);
     format_bytes(base->unit_bytes, unit, sizeof(unit));
     format_bytes(base->start_bytes, start, sizeof(start));
-    snprintf(advice->text, sizeof(advice->text),
-             "Begin and end partitions at multiples of %s, the first at %s%s. "
-             "Then no two partitions share an erase unit.",
-             unit, start,
-             base->start_bytes == MIB ? " (the default of partitioning tools)"
-                                      : "");
+    advice_say(
+        advice,
+        "Begin and end partitions at multiples of %s, the first at %s%s. "
+        "Then no two partitions share an erase unit.",
+        unit, start,
+        base->start_bytes == MIB ? " (the default of partitioning tools)" : "");
     advice_brief(advice, "start partitions at multiples of %s", unit);
     if (base->length_bytes)
-        snprintf(advice->command, sizeof(advice->command),
-                 "echo 'start=%" PRIu64 ", size=%" PRIu64
-                 "' | sfdisk --label gpt DEVICE",
-                 base->start_bytes / base->sector_bytes,
-                 base->length_bytes / base->sector_bytes);
+        advice_command(advice,
+                       "echo 'start=%" PRIu64 ", size=%" PRIu64
+                       "' | sfdisk --label gpt DEVICE",
+                       base->start_bytes / base->sector_bytes,
+                       base->length_bytes / base->sector_bytes);
 }
 
 /* Where partitions that are there begin within an erase unit. */
@@ -113,12 +113,13 @@ static void advise_existing(const struct advice_base *base,
     if (count > 1)
         snprintf(others, sizeof(others), ", and so do %zu more", count - 1);
     advice_brief(advice, "%s begins %s into an erase unit", name, within);
-    snprintf(advice->text, sizeof(advice->text),
-             "%s begins %s into an erase unit of %s%s: that unit is shared "
-             "with whatever is before it, and file systems place nothing "
-             "right. Moving a partition takes a backup and as long as copying "
-             "it, which can wait until the drive is set up again.",
-             name, within, unit, others);
+    advice_say(
+        advice,
+        "%s begins %s into an erase unit of %s%s: that unit is shared "
+        "with whatever is before it, and file systems place nothing "
+        "right. Moving a partition takes a backup and as long as copying "
+        "it, which can wait until the drive is set up again.",
+        name, within, unit, others);
 }
 
 static void advise_ext4(const struct advice_base *base,
@@ -142,24 +143,18 @@ static void advise_ext4(const struct advice_base *base,
     format_bytes(unit ? unit : page, unit_text, sizeof(unit_text));
     advice_brief(advice, "tell mkfs.ext4 the %s of %s (-E)",
                  unit ? "erase unit" : "write unit", unit_text);
-    int used = 0;
     if (page)
-        used = snprintf(advice->text, sizeof(advice->text),
-                        "stride spreads the tables over write units of %s. ",
-                        page_text);
-    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-             "stripe-width places large files at multiples of %s. Both count "
-             "blocks of 4 KiB.",
-             unit_text);
-    used = snprintf(advice->command, sizeof(advice->command),
-                    "mkfs.ext4 -b 4096 -E ");
+        advice_say(advice, "stride spreads the tables over write units of %s. ",
+                   page_text);
+    advice_say(advice,
+               "stripe-width places large files at multiples of %s. Both count "
+               "blocks of 4 KiB.",
+               unit_text);
+    advice_command(advice, "mkfs.ext4 -b 4096 -E ");
     if (page)
-        used += snprintf(advice->command + used,
-                         sizeof(advice->command) - (size_t)used,
-                         "stride=%" PRIu64 ",", page / EXT4_BLOCK_BYTES);
-    snprintf(advice->command + used, sizeof(advice->command) - (size_t)used,
-             "stripe-width=%" PRIu64 " PARTITION",
-             (unit ? unit : page) / EXT4_BLOCK_BYTES);
+        advice_command(advice, "stride=%" PRIu64 ",", page / EXT4_BLOCK_BYTES);
+    advice_command(advice, "stripe-width=%" PRIu64 " PARTITION",
+                   (unit ? unit : page) / EXT4_BLOCK_BYTES);
 }
 
 /* Sectors of one FAT: each cluster takes its data and 4 bytes in each of two
@@ -228,13 +223,13 @@ static void advise_fat(const struct advice_base *base, struct advice_list *list)
     format_bytes(cluster, cluster_text, sizeof(cluster_text));
     format_bytes(base->unit_bytes, unit, sizeof(unit));
     advice_brief(advice, "make FAT clusters of %s", cluster_text);
-    snprintf(advice->text, sizeof(advice->text),
-             "In the partition above: clusters of %s, and as many reserved "
-             "sectors as bring the first of them to a multiple of %s.",
-             cluster_text, unit);
-    snprintf(advice->command, sizeof(advice->command),
-             "mkfs.fat -F 32 -a -s %" PRIu64 " -R %" PRIu64 " PARTITION",
-             cluster / SECTOR_BYTES, reserved);
+    advice_say(advice,
+               "In the partition above: clusters of %s, and as many reserved "
+               "sectors as bring the first of them to a multiple of %s.",
+               cluster_text, unit);
+    advice_command(advice,
+                   "mkfs.fat -F 32 -a -s %" PRIu64 " -R %" PRIu64 " PARTITION",
+                   cluster / SECTOR_BYTES, reserved);
 }
 
 void advise_layout(const struct findings *findings,

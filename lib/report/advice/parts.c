@@ -2,7 +2,6 @@
 #include "lib/report/advice/parts.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,13 +41,4 @@ struct advice *advice_add(struct advice_list *list, const char *topic,
     advice->from[0] = from;
     advice->from[1] = also;
     return advice;
-}
-
-void advice_brief(struct advice *advice, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(advice->brief, sizeof(advice->brief), format, arguments);
-    va_end(arguments);
 }

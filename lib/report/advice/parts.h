@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "lib/base/visible.h"
 #include "lib/report/advice/advice.h"
 
 /* What the makers of advice share. */
@@ -17,9 +18,12 @@ uint64_t advice_careful(const struct findings *findings, const char *name);
 struct advice *advice_add(struct advice_list *list, const char *topic,
                           const char *from, const char *also);
 
-/* The line in a few words. */
-void advice_brief(struct advice *advice, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Append to the line in a few words, to the same in sentences, and to the
+ * command, as printf has it. */
+#define advice_brief(advice, ...) ADVICE_ADD((advice)->brief, __VA_ARGS__)
+#define advice_say(advice, ...) ADVICE_ADD((advice)->text, __VA_ARGS__)
+#define advice_command(advice, ...) ADVICE_ADD((advice)->command, __VA_ARGS__)
+#define ADVICE_ADD(text, ...) text_add(text, sizeof(text), __VA_ARGS__)
 
 /* What partitions and file systems are made from; 0: not found. */
 struct advice_base {

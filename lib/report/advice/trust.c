@@ -42,20 +42,20 @@ static void use_good_part(uint64_t bytes, const struct device_info *device,
     const uint64_t sector = device && device->logical_block_bytes
                                 ? device->logical_block_bytes
                                 : 512;
-    const size_t used = strlen(advice->text);
     char size[32];
 
     if (bytes < 2 * good_start_bytes)
         return;
-    snprintf(advice->text + used, sizeof(advice->text) - used,
-             " If you must use it, use only its first %s: the command makes "
-             "one partition of that size and erases the drive.",
-             format_bytes(bytes, size, sizeof(size)));
+    advice_say(advice,
+               " If you must use it, use only its first %s: the command makes "
+               "one partition of that size and erases the drive.",
+               format_bytes(bytes, size, sizeof(size)));
     advice_brief(advice, "return it, or use only its first %s", size);
-    snprintf(advice->command, sizeof(advice->command),
-             "echo 'start=%" PRIu64 ", size=%" PRIu64
-             ", type=c' | sfdisk --label dos DEVICE",
-             good_start_bytes / sector, (bytes - good_start_bytes) / sector);
+    advice_command(advice,
+                   "echo 'start=%" PRIu64 ", size=%" PRIu64
+                   ", type=c' | sfdisk --label dos DEVICE",
+                   good_start_bytes / sector,
+                   (bytes - good_start_bytes) / sector);
 }
 
 /* A drive that loses data in places. */
@@ -67,12 +67,11 @@ static bool advise_save(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "replace this drive", "bad_places", NULL);
     advice_brief(advice, "copy what can still be read, and replace it");
-    snprintf(advice->text, sizeof(advice->text),
-             "Replace this drive: some places lose data, and others will. "
-             "ddrescue copies what can still be read, and notes what cannot; "
-             "run it before anything writes to the drive.");
-    snprintf(advice->command, sizeof(advice->command),
-             "ddrescue -d DEVICE IMAGE MAPFILE");
+    advice_say(advice,
+               "Replace this drive: some places lose data, and others will. "
+               "ddrescue copies what can still be read, and notes what cannot; "
+               "run it before anything writes to the drive.");
+    advice_command(advice, "ddrescue -d DEVICE IMAGE MAPFILE");
     return true;
 }
 
@@ -88,11 +87,12 @@ bool advise_bad(const struct findings *findings,
         advice_add(list, "return this drive", "capacity_kind",
                    bytes ? "real_capacity" : NULL);
     advice_brief(advice, "return it");
-    snprintf(advice->text, sizeof(advice->text),
-             "Return this drive: it is counterfeit or broken. What is written "
-             "beyond its real capacity %s. Copy its files to another drive, "
-             "and compare them with the originals.",
-             strcmp(kind, "wraps") == 0 ? "overwrites other data" : "is lost");
+    advice_say(
+        advice,
+        "Return this drive: it is counterfeit or broken. What is written "
+        "beyond its real capacity %s. Copy its files to another drive, "
+        "and compare them with the originals.",
+        strcmp(kind, "wraps") == 0 ? "overwrites other data" : "is lost");
     use_good_part(bytes, device, advice);
     return true;
 }
@@ -113,15 +113,13 @@ static void say_quicker(const struct finding *p99, struct advice *advice)
 {
     const double flush_ns = p99 ? value_number(&p99->high) : 0;
     const double fua_ns = (double)extra_of(p99, "fua");
-    const size_t used = strlen(advice->text);
 
     if (fua_ns > 0 && fua_ns < flush_ns / quicker_least)
-        snprintf(advice->text + used, sizeof(advice->text) - used,
-                 " O_DSYNC (FUA) is quicker than fdatasync: open_datasync in "
-                 "PostgreSQL.");
+        advice_say(advice,
+                   " O_DSYNC (FUA) is quicker than fdatasync: open_datasync in "
+                   "PostgreSQL.");
     else if (fua_ns > quicker_least * flush_ns && flush_ns > 0)
-        snprintf(advice->text + used, sizeof(advice->text) - used,
-                 " fdatasync is quicker than O_DSYNC (FUA).");
+        advice_say(advice, " fdatasync is quicker than O_DSYNC (FUA).");
 }
 
 /* How long does one in a hundred take of the writes that must be on the flash?
@@ -147,19 +145,20 @@ static void advise_database(const struct findings *findings, uint64_t median_ns,
                  : known                ? "fast enough"
                                         : "p99 not known");
     if (!known && ns <= database_write_ns)
-        snprintf(advice->text, sizeof(advice->text),
-                 "Flushed data is in flash. The median synced write takes %s. "
-                 "Databases need a p99 below 10 ms; too few writes were timed "
-                 "to tell the p99.",
-                 time);
+        advice_say(
+            advice,
+            "Flushed data is in flash. The median synced write takes %s. "
+            "Databases need a p99 below 10 ms; too few writes were timed "
+            "to tell the p99.",
+            time);
     else
-        snprintf(advice->text, sizeof(advice->text),
-                 "Flushed data is in flash. The %s of synced writes is %s. "
-                 "Databases need a p99 below 10 ms: this drive is %s.",
-                 known ? "p99" : "median", time,
-                 ns <= database_write_ns
-                     ? "fast enough"
-                     : "too slow for a database that commits often");
+        advice_say(advice,
+                   "Flushed data is in flash. The %s of synced writes is %s. "
+                   "Databases need a p99 below 10 ms: this drive is %s.",
+                   known ? "p99" : "median", time,
+                   ns <= database_write_ns
+                       ? "fast enough"
+                       : "too slow for a database that commits often");
     say_quicker(p99, advice);
 }
 
@@ -178,11 +177,12 @@ static void advise_flush(const struct findings *findings,
             advice_add(list, "databases", "flush_honesty", NULL);
         advice_brief(advice, "databases: keep them elsewhere, flushes do not "
                              "wait for flash");
-        snprintf(advice->text, sizeof(advice->text),
-                 "A flush returns before the data is in flash. Unless the "
-                 "maker states power-loss protection, a power cut may destroy "
-                 "committed data: keep databases elsewhere, or switch the "
-                 "write cache off.");
+        advice_say(
+            advice,
+            "A flush returns before the data is in flash. Unless the "
+            "maker states power-loss protection, a power cut may destroy "
+            "committed data: keep databases elsewhere, or switch the "
+            "write cache off.");
     } else if (*honesty && ns) {
         advise_database(findings, ns, list);
     }
@@ -197,24 +197,24 @@ static void advise_discard(const struct findings *findings,
     if (finding && finding->verdict == VERDICT_ABSENT) {
         struct advice *none = advice_add(list, "TRIM", "trim_reads", NULL);
         advice_brief(none, "leave a tenth unpartitioned: it ignores TRIM");
-        snprintf(none->text, sizeof(none->text),
-                 "The drive ignores TRIM: leave discards off, and leave a part "
-                 "of a new drive unpartitioned as over-provisioning.");
+        advice_say(
+            none,
+            "The drive ignores TRIM: leave discards off, and leave a part "
+            "of a new drive unpartitioned as over-provisioning.");
         return;
     }
     if (!*reads)
         return;
     struct advice *advice = advice_add(list, "TRIM", "trim_reads", NULL);
     advice_brief(advice, "run fstrim weekly, not mount -o discard");
-    snprintf(advice->text, sizeof(advice->text),
-             "Run TRIM periodically rather than with every deletion. %s",
-             strcmp(reads, "zeros") == 0 ? "Discarded data reads as zeros."
-             : strcmp(reads, "ones") == 0
-                 ? "Discarded data reads as ones."
-                 : "Discarded data may still be readable: overwrite it to "
-                   "erase it.");
-    snprintf(advice->command, sizeof(advice->command),
-             "systemctl enable --now fstrim.timer");
+    advice_say(advice,
+               "Run TRIM periodically rather than with every deletion. %s",
+               strcmp(reads, "zeros") == 0 ? "Discarded data reads as zeros."
+               : strcmp(reads, "ones") == 0
+                   ? "Discarded data reads as ones."
+                   : "Discarded data may still be readable: overwrite it to "
+                     "erase it.");
+    advice_command(advice, "systemctl enable --now fstrim.timer");
 }
 
 static void advise_sectors(const struct findings *findings,
@@ -235,22 +235,20 @@ static void advise_sectors(const struct findings *findings,
         advice_add(list, "sector size", "clustered_page", "read_modify_write");
     format_bytes(UINT64_C(1) << shift, size, sizeof(size));
     advice_brief(advice, "ZFS: ashift=%u", shift);
-    snprintf(advice->text, sizeof(advice->text),
-             "Create ZFS pools with sectors of %s (ashift=%u): %s. ", size,
-             shift,
-             rmw->value.boolean ? "then no write covers only part of a page"
-                                : "writing part of a page costs nothing extra");
-    size_t used = strlen(advice->text);
+    advice_say(advice, "Create ZFS pools with sectors of %s (ashift=%u): %s. ",
+               size, shift,
+               rmw->value.boolean
+                   ? "then no write covers only part of a page"
+                   : "writing part of a page costs nothing extra");
     if (shift > SHIFT_CHEAP)
-        snprintf(advice->text + used, sizeof(advice->text) - used,
-                 "That costs space: a record of 4 KiB then takes %s, %u times "
-                 "its size. ashift=%d costs time instead.",
-                 size, 1U << (shift - SHIFT_LEAST), SHIFT_LEAST);
+        advice_say(
+            advice,
+            "That costs space: a record of 4 KiB then takes %s, %u times "
+            "its size. ashift=%d costs time instead.",
+            size, 1U << (shift - SHIFT_LEAST), SHIFT_LEAST);
     else
-        snprintf(advice->text + used, sizeof(advice->text) - used,
-                 "Other file systems use blocks of 4 KiB.");
-    snprintf(advice->command, sizeof(advice->command),
-             "zpool create -o ashift=%u POOL DEVICE", shift);
+        advice_say(advice, "Other file systems use blocks of 4 KiB.");
+    advice_command(advice, "zpool create -o ashift=%u POOL DEVICE", shift);
 }
 
 /* Cells that lost charge are read again and again until they are written. */
@@ -262,12 +260,12 @@ static void advise_refresh(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "slow places", "slow_places_share", NULL);
     advice_brief(advice, "rewrite what is there: slow places lost charge");
-    snprintf(advice->text, sizeof(advice->text),
-             "Places that stay slow hold data that was written long ago. Make "
-             "a copy, then rewrite everything in place, unmounted; scan again. "
-             "If they are as slow then, the drive wears out: replace it.");
-    snprintf(advice->command, sizeof(advice->command),
-             "badblocks -nsv -b 4096 DEVICE");
+    advice_say(
+        advice,
+        "Places that stay slow hold data that was written long ago. Make "
+        "a copy, then rewrite everything in place, unmounted; scan again. "
+        "If they are as slow then, the drive wears out: replace it.");
+    advice_command(advice, "badblocks -nsv -b 4096 DEVICE");
 }
 
 static void advise_logger(const struct findings *findings,
@@ -284,11 +282,12 @@ static void advise_logger(const struct findings *findings,
     format_bytes(bytes, size, sizeof(size));
     format_ns(ns, time, sizeof(time));
     advice_brief(advice, "loggers and cameras: buffer %s or more", size);
-    snprintf(advice->text, sizeof(advice->text),
-             "A program that records at a steady rate needs a buffer: at half "
-             "of the sustained rate, or the one of --rate, single writes took "
-             "up to %s. Keep twice %s, since rarer waits may be longer.",
-             time, size);
+    advice_say(
+        advice,
+        "A program that records at a steady rate needs a buffer: at half "
+        "of the sustained rate, or the one of --rate, single writes took "
+        "up to %s. Keep twice %s, since rarer waits may be longer.",
+        time, size);
 }
 
 static void advise_pauses(const struct findings *findings,
@@ -305,11 +304,12 @@ static void advise_pauses(const struct findings *findings,
     format_ns(pause_ns, pause, sizeof(pause));
     format_ns(period_ns, period, sizeof(period));
     advice_brief(advice, "allow for a pause of %s every %s", pause, period);
-    snprintf(advice->text, sizeof(advice->text),
-             "The drive answers nothing for %s every %s, whatever is asked of "
-             "it. A program with a shorter deadline must hold its data in "
-             "memory meanwhile, or use another drive.",
-             pause, period);
+    advice_say(
+        advice,
+        "The drive answers nothing for %s every %s, whatever is asked of "
+        "it. A program with a shorter deadline must hold its data in "
+        "memory meanwhile, or use another drive.",
+        pause, period);
 }
 
 void advise_trust(const struct findings *findings, struct advice_list *list)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/base/visible.h"
 #include "lib/infer/whole_verdict.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
@@ -19,8 +20,7 @@ enum {
     ROWS_BRIEF = 6,
     ROWS_DOUBTFUL = 4,
     DOUBT_BYTES = 140,
-    OPEN_BYTES = 100,
-    CELL_BYTES = 96
+    OPEN_BYTES = 100
 };
 
 /* ---- rates and latencies ------------------------------------------------- */
@@ -76,13 +76,11 @@ static void put_cell(struct rows *rows, const struct finding *of,
 
 static void end_row(struct rows *rows)
 {
-    char cell[CELL_BYTES + 24];
-
     if (!rows->row || rows->least >= report_sure)
         return;
-    snprintf(cell, sizeof(cell), "%s (%d %%)", rows->row->cells[rows->cell - 1],
-             (int)floor(rows->least * 100 + 1e-9));
-    rows->row->cells[rows->cell - 1] = document_text(rows->document, cell);
+    rows->row->cells[rows->cell - 1] = document_format(
+        rows->document, "%s (%d %%)", rows->row->cells[rows->cell - 1],
+        (int)floor(rows->least * 100 + 1e-9));
 }
 
 /* The value, between two words; an interval where the value is one. */
@@ -91,7 +89,7 @@ static void put_value(struct rows *rows, const char *before,
 {
     const struct finding *finding = said_of(rows, parameter);
     const bool plain = rows->contents->plain_bytes;
-    char amount[64], text[CELL_BYTES];
+    char amount[64];
 
     if (!finding)
         return;
@@ -99,8 +97,8 @@ static void put_value(struct rows *rows, const char *before,
                   sizeof(amount));
     if (!amount[0])
         report_interval(finding, plain, amount, sizeof(amount));
-    snprintf(text, sizeof(text), "%.16s%.50s%.16s", before, amount, after);
-    put_cell(rows, finding, text);
+    put_cell(rows, finding,
+             document_format(rows->document, "%s%s%s", before, amount, after));
 }
 
 /* A number that stands beside a finding, as a time. */
@@ -109,13 +107,12 @@ static void put_extra(struct rows *rows, const char *parameter,
 {
     const struct finding *finding = said_of(rows, parameter);
     const double ns = report_extra(finding, name);
-    char time[32], text[CELL_BYTES];
+    char time[32];
 
-    if (ns <= 0)
-        return;
-    snprintf(text, sizeof(text), "%s %s", name,
-             format_ns((uint64_t)ns, time, sizeof(time)));
-    put_cell(rows, finding, text);
+    if (ns > 0)
+        put_cell(rows, finding,
+                 document_format(rows->document, "%s %s", name,
+                                 format_ns((uint64_t)ns, time, sizeof(time))));
 }
 
 /* Requests a second of one that waits for the other; of a range both ends. */
@@ -126,7 +123,7 @@ static void put_iops(struct rows *rows, const char *parameter,
     const bool is_range = finding && finding->value.kind == VALUE_NONE;
     const double ns =
         is_range ? value_number(&finding->high) : number_of(finding);
-    char amount[32], most[32] = "", text[CELL_BYTES];
+    char amount[32], most[32] = "";
 
     if (ns <= 0)
         return;
@@ -136,9 +133,9 @@ static void put_iops(struct rows *rows, const char *parameter,
         format_quantity(
             (uint64_t)nearest_integer(1e9 / value_number(&finding->low)),
             "requests_per_second", most, sizeof(most));
-    snprintf(text, sizeof(text), "%s%s%s%s", amount, is_range ? " to " : "",
-             most, after);
-    put_cell(rows, finding, text);
+    put_cell(rows, finding,
+             document_format(rows->document, "%s%s%s%s", amount,
+                             is_range ? " to " : "", most, after));
 }
 
 static void put_rates(struct rows *rows)
@@ -215,15 +212,14 @@ static void put_advice(const struct contents *contents,
     for (int rank = 0; shown_count < ADVICE_BRIEF && rank < ADVICE_MAX; rank++)
         for (size_t i = 0; i < list.count; i++) {
             const struct advice *advice = &list.items[i];
-            char text[120];
             if (rank_of(advice) != rank || shown_count == ADVICE_BRIEF)
                 continue;
-            snprintf(text, sizeof(text), "%s%s", advice->brief,
-                     advice->command[0] && !bad && !contents->page
-                         ? " (command: report -v)"
-                         : "");
-            document_named(document, PART_ITEM, shown_count++ ? "" : "Do",
-                           text);
+            document_named(
+                document, PART_ITEM, shown_count++ ? "" : "Do",
+                document_format(document, "%s%s", advice->brief,
+                                advice->command[0] && !bad && !contents->page
+                                    ? " (command: report -v)"
+                                    : ""));
             if (bad && advice->command[0])
                 document_add(document, PART_CODE, LOOK_PLAIN, advice->command);
         }
@@ -236,37 +232,34 @@ static void put_open(const struct contents *contents, struct document *document)
 {
     const struct findings *findings = contents->report->findings;
     const struct finding *named[FINDINGS_MAX];
-    size_t with_it[FINDINGS_MAX], used = 0, left = 0, skipped_count = 0;
+    size_t with_it[FINDINGS_MAX], left = 0, skipped_count = 0;
     const size_t count =
         report_of_verdict(findings, VERDICT_INCONCLUSIVE, named, with_it);
     char text[OPEN_BYTES + 64] = "";
 
     for (size_t i = 0; i < count; i++) {
         const char *name = parameter_label(named[i]->parameter);
-        if (used + strlen(name) + 2 > OPEN_BYTES) {
+        if (strlen(text) + strlen(name) + 2 > OPEN_BYTES) {
             left += 1 + with_it[i];
             continue;
         }
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-                                 used ? ", " : "", name);
+        text_add(text, sizeof(text), "%s%s", text[0] ? ", " : "", name);
         left += with_it[i];
     }
     for (size_t i = 0; i < findings->count; i++)
         skipped_count += findings->items[i].verdict == VERDICT_SKIPPED;
     if (left)
-        used += (size_t)snprintf(text + used, sizeof(text) - used,
-                                 " and %zu more", left);
+        text_add(text, sizeof(text), " and %zu more", left);
     if (skipped_count)
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, "%s%zu skipped",
-                             used ? "; " : "", skipped_count);
-    if (!used)
+        text_add(text, sizeof(text), "%s%zu skipped", text[0] ? "; " : "",
+                 skipped_count);
+    if (!text[0])
         return;
     document->place = PLACE_FULL | PLACE_PAGE;
     document_named(document, PART_ITEM, "Open", text);
     document->place = PLACE_BRIEF;
-    snprintf(text + used, sizeof(text) - used, " (why: report -v)");
-    document_named(document, PART_ITEM, "Open", text);
+    document_named(document, PART_ITEM, "Open",
+                   text_add(text, sizeof(text), " (why: report -v)"));
     document->place = PLACE_ALL;
 }
 
@@ -276,16 +269,17 @@ static void put_open(const struct contents *contents, struct document *document)
 static void put_doubt(struct document *document, const char *name,
                       const char *text, size_t *count)
 {
-    char cut[DOUBT_BYTES + 32];
     const bool fits = strlen(text) <= DOUBT_BYTES;
 
     document->place = PLACE_FULL | PLACE_PAGE;
     document_add(document, PART_TEXT, LOOK_WARNING, text)->name = name;
     document->place = PLACE_BRIEF;
-    snprintf(cut, sizeof(cut), "%.*s%s", fits ? DOUBT_BYTES : DOUBT_BYTES - 20,
-             text, fits ? "" : " ... (report -v)");
     if ((*count)++ < DOUBTS_BRIEF)
-        document_add(document, PART_TEXT, LOOK_WARNING, cut)->name = name;
+        document_add(document, PART_TEXT, LOOK_WARNING,
+                     document_format(document, "%.*s%s",
+                                     fits ? DOUBT_BYTES : DOUBT_BYTES - 20,
+                                     text, fits ? "" : " ... (report -v)"))
+            ->name = name;
     document->place = PLACE_ALL;
 }
 
@@ -296,16 +290,14 @@ static bool put_doubts(const struct contents *contents,
     const struct report_warnings *warnings = contents->report->warnings;
     const struct conditions *conditions = contents->report->conditions;
     size_t count = bad ? DOUBTS_BRIEF : 0; /* they matter no more */
-    char line[600];
-
     for (size_t i = 0; conditions && i < conditions->count; i++) {
         const struct condition *item = &conditions->items[i];
         if (item->grade == CONDITION_GREEN)
             continue;
-        snprintf(line, sizeof(line), "%s is %s: %s", item->name, item->value,
-                 item->reason);
         put_doubt(document, item->grade == CONDITION_RED ? "Red" : "Yellow",
-                  line, &count);
+                  document_format(document, "%s is %s: %s", item->name,
+                                  item->value, item->reason),
+                  &count);
     }
     for (size_t i = 0; warnings && i < warnings->count; i++)
         put_doubt(document, "Warning", warnings->texts[i], &count);
@@ -345,7 +337,6 @@ static void put_found(const struct contents *contents,
 {
     const struct findings *findings = contents->report->findings;
     char text[2 * OPEN_BYTES] = "", amount[64];
-    size_t used = 0;
 
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
@@ -357,12 +348,12 @@ static void put_found(const struct contents *contents,
         if (!amount[0])
             report_interval(finding, contents->plain_bytes, amount,
                             sizeof(amount));
-        if (used + strlen(label) + strlen(amount) + 4 > sizeof(text))
+        if (strlen(text) + strlen(label) + strlen(amount) + 4 > sizeof(text))
             break;
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s",
-                                 used ? ", " : "", label, amount);
+        text_add(text, sizeof(text), "%s%s %s", text[0] ? ", " : "", label,
+                 amount);
     }
-    if (!used)
+    if (!text[0])
         return;
     document->place = PLACE_BRIEF;
     document_named(document, PART_ITEM, "Found", text);
@@ -372,14 +363,13 @@ static void put_found(const struct contents *contents,
 /* "ssdprobe-MODEL-TIME/report.html" */
 static void put_kept(const struct contents *contents, struct document *document)
 {
-    char text[400];
-
     if (!contents->report->kept)
         return;
     document->place = PLACE_BRIEF;
-    snprintf(text, sizeof(text), "%s (exit %d)", contents->report->kept,
-             contents->report->exit_status);
-    document_named(document, PART_ITEM, "Report", text);
+    document_named(document, PART_ITEM, "Report",
+                   document_format(document, "%s (exit %d)",
+                                   contents->report->kept,
+                                   contents->report->exit_status));
     document->place = PLACE_ALL;
 }
 

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/visible.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/compare.h"
 #include "lib/report/document/document.h"
 #include "lib/report/figure.h"
+#include "lib/report/json.h"
 #include "lib/report/summary.h"
-
-enum { COLUMNS_NORMAL = 80, TABLE_COLUMNS = 72, INDENT = 4 };
-
-static const char mark[] = " *"; /* of the better value */
 
 /* Beyond these the evidence is strong; between them it decides nothing. */
 static const double likely = 0.95, unlikely = 0.05;
@@ -29,10 +26,8 @@ static const char *answer_text(const struct finding *finding, bool plain_bytes,
     else
         report_amount(&finding->value, report_unit(finding), plain_bytes, text,
                       size);
-    const size_t used = strlen(text);
-    if (finding && finding_assumed(finding))
-        snprintf(text + used, size - used, " assumed");
-    return text;
+    return text_add(text, size, "%s",
+                    finding && finding_assumed(finding) ? " assumed" : "");
 }
 
 static const char *name_of(const struct compare_row *row)
@@ -58,13 +53,11 @@ void compare_names(const struct comparison *comparison,
 /* "different, 1.34 times" */
 static void verdict_of(const struct compare_row *row, char *text, size_t size)
 {
-    const int used = snprintf(text, size, "%s", compare_kind_name(row->kind));
-
+    snprintf(text, size, "%s", compare_kind_name(row->kind));
     if (row->kind == COMPARE_DIFFERENT && row->ratio >= 1)
-        snprintf(text + used, size - (size_t)used, ", %.3g times", row->ratio);
+        text_add(text, size, ", %.3g times", row->ratio);
     else if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
-        snprintf(text + used, size - (size_t)used, ", 1/%.3g of it",
-                 1 / row->ratio);
+        text_add(text, size, ", 1/%.3g of it", 1 / row->ratio);
 }
 
 enum { CELL_NAME, CELL_A, CELL_B, CELL_VERDICT };
@@ -74,11 +67,10 @@ static const char *add_value(struct document *document,
                              const struct finding *finding, bool is_better,
                              bool plain_bytes)
 {
-    char value[96], text[sizeof(value) + sizeof(mark)];
+    char value[96];
 
     answer_text(finding, plain_bytes, value, sizeof(value));
-    snprintf(text, sizeof(text), "%s%s", value, is_better ? mark : "");
-    return document_text(document, text);
+    return document_format(document, "%s%s", value, is_better ? " *" : "");
 }
 
 static void add_row(struct document *document, struct part *table,
@@ -129,8 +121,8 @@ static bool add_gains(struct document *document,
     enum { SAID_MOST = 3 };
     double below = INFINITY;
     char line[400];
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s is better:", name);
 
+    snprintf(line, sizeof(line), "%s is better:", name);
     for (size_t said = 0; said < SAID_MOST; said++) {
         const struct compare_row *best = NULL;
         for (size_t i = 0; i < comparison->rows_count; i++) {
@@ -143,14 +135,13 @@ static bool add_gains(struct document *document,
         if (!best)
             break;
         below = gain_of(best, better);
-        used += (size_t)snprintf(line + used, sizeof(line) - used,
-                                 "%s %s %.3g times", said ? "," : "",
-                                 parameter_label(best->a->parameter), below);
+        text_add(line, sizeof(line), "%s %s %.3g times", said ? "," : "",
+                 parameter_label(best->a->parameter), below);
     }
     if (!isfinite(below))
         return false;
-    snprintf(line + used, sizeof(line) - used, ".");
-    document_add(document, PART_TEXT, LOOK_LEAD, line);
+    document_add(document, PART_TEXT, LOOK_LEAD,
+                 text_add(line, sizeof(line), "."));
     return true;
 }
 
@@ -160,15 +151,14 @@ static void add_choice(struct document *document,
                        char names[2][COMPARE_NAME_BYTES])
 {
     const struct report *const reports[] = {comparison->a, comparison->b};
-    char banner[REPORT_BANNER_BYTES],
-        line[REPORT_BANNER_BYTES + COMPARE_NAME_BYTES];
+    char banner[REPORT_BANNER_BYTES];
     bool any = false;
 
     for (size_t i = 0; i < 2; i++) {
         if (!report_banner(reports[i], false, banner)[0])
             continue;
-        snprintf(line, sizeof(line), "%s: %s", names[i], banner);
-        document_add(document, PART_TEXT, LOOK_BANNER, line);
+        document_add(document, PART_TEXT, LOOK_BANNER,
+                     document_format(document, "%s: %s", names[i], banner));
     }
     for (int i = 2; i >= 1; i--)
         any |= report_banner(reports[i - 1], false, banner)[0] != '\0' ||
@@ -189,10 +179,11 @@ static void add_conditions(struct document *document,
     document_add(document, PART_TEXT, LOOK_PLAIN, "Conditions that differ:");
     for (size_t i = 0; i < comparison->conditions_count; i++) {
         const struct compare_condition *row = &comparison->conditions[i];
-        char line[320], text[320];
-        snprintf(line, sizeof(line), "%s: %s, %s", row->name, row->a, row->b);
-        document_add(document, PART_ITEM, LOOK_PLAIN,
-                     report_utf8(line, text, sizeof(text)));
+        char a[sizeof(row->a)], b[sizeof(row->b)];
+        document_named(document, PART_TERM, row->name,
+                       document_format(document, "%s, %s",
+                                       report_utf8(row->a, a, sizeof(a)),
+                                       report_utf8(row->b, b, sizeof(b))));
     }
 }
 
@@ -200,161 +191,78 @@ static void add_model(struct document *document,
                       const struct comparison *comparison)
 {
     const double p = comparison->one_model;
-    char line[320];
+    const char *line = "One model? Unknown: the runs share no answer.";
 
-    if (comparison->probes_count == 0)
-        snprintf(line, sizeof(line),
-                 "One model? Unknown: the runs share no answer.");
-    else
-        snprintf(line, sizeof(line),
-                 "One model? %s: %.1f %%, by what %zu probe%s found in both "
-                 "runs.%s",
-                 p >= likely     ? "Likely"
-                 : p <= unlikely ? "Unlikely"
-                                 : "Cannot tell",
-                 floor(p * 1000) / 10, comparison->probes_count,
-                 comparison->probes_count == 1 ? "" : "s",
-                 comparison->is_of_hosts
-                     ? " Rates that differ do not count: the hosts may have "
-                       "set them."
-                     : "");
+    if (comparison->probes_count)
+        line = document_format(
+            document,
+            "One model? %s: %.1f %%, by what %zu probe%s found in both "
+            "runs.%s",
+            p >= likely     ? "Likely"
+            : p <= unlikely ? "Unlikely"
+                            : "Cannot tell",
+            floor(p * 1000) / 10, comparison->probes_count,
+            comparison->probes_count == 1 ? "" : "s",
+            comparison->is_of_hosts
+                ? " Rates that differ do not count: the hosts may have "
+                  "set them."
+                : "");
     document_add(document, PART_TEXT, LOOK_PLAIN, line);
 }
 
 void compare_page(const struct comparison *comparison, const char *missing,
                   struct document *document)
 {
-    char names[2][COMPARE_NAME_BYTES], title[2 * COMPARE_NAME_BYTES + 40];
+    char names[2][COMPARE_NAME_BYTES];
 
     *document = (struct document){.place = PLACE_PAGE};
     compare_names(comparison, names);
-    snprintf(title, sizeof(title), "%s and %s", names[0], names[1]);
-    document_add(document, PART_TITLE, LOOK_PLAIN, title);
+    document_add(document, PART_TITLE, LOOK_PLAIN,
+                 document_format(document, "%s and %s", names[0], names[1]));
     add_choice(document, comparison, names);
     add_model(document, comparison);
     add_conditions(document, comparison);
     document_section(document, "both", "Both drives")->look = LOOK_LEAD;
     if (missing)
         document_add(document, PART_TEXT, LOOK_WARNING, missing);
-    for (size_t i = 0; figure_compared[i]; i++) {
-        snprintf(title, sizeof(title), "Figure: %s of %s and %s",
-                 figure_compared[i], names[0], names[1]);
-        document_add(document, PART_FIGURE, LOOK_PLAIN, title)->id =
-            figure_compared[i];
-    }
+    for (size_t i = 0; figure_compared[i]; i++)
+        document_add(document, PART_FIGURE, LOOK_PLAIN,
+                     document_format(document, "Figure: %s of %s and %s",
+                                     figure_compared[i], names[0], names[1]))
+            ->id = figure_compared[i];
     document_section(document, "compared", "All findings")->look = LOOK_LEAD;
     add_table(document, comparison, names, false, true);
-}
-
-static int padding(size_t length)
-{
-    enum { VALUE_COLUMNS = 13 };
-
-    return length < VALUE_COLUMNS ? VALUE_COLUMNS - (int)length : 0;
-}
-
-/* The length of a value without its mark. */
-static size_t value_length(const char *cell)
-{
-    const size_t length = strlen(cell), end = strlen(mark);
-
-    return length > end && strcmp(cell + length - end, mark) == 0 ? length - end
-                                                                  : length;
-}
-
-static void put_row(FILE *out, const struct table_row *row, unsigned columns)
-{
-    const char *const *cells = row->cells;
-    const size_t a = value_length(cells[CELL_A]),
-                 b = value_length(cells[CELL_B]);
-    char line[320];
-
-    if (columns >= TABLE_COLUMNS) {
-        fprintf(out, "%-21s %*s%.*s%-2s %*s%.*s%-2s %s\n", cells[CELL_NAME],
-                padding(a), "", (int)a, cells[CELL_A], cells[CELL_A] + a,
-                padding(b), "", (int)b, cells[CELL_B], cells[CELL_B] + b,
-                cells[CELL_VERDICT]);
-        return;
-    }
-    snprintf(line, sizeof(line), "%s: %.*s, %.*s: %s", cells[CELL_NAME], (int)a,
-             cells[CELL_A], (int)b, cells[CELL_B], cells[CELL_VERDICT]);
-    report_wrap(out, line, 0, columns);
-}
-
-static void put_table(FILE *out, const struct table *table, unsigned columns)
-{
-    if (columns >= TABLE_COLUMNS)
-        fprintf(out, "%-21s %13.13s   %13.13s   %s\n",
-                table->columns[CELL_NAME], table->columns[CELL_A],
-                table->columns[CELL_B], table->columns[CELL_VERDICT]);
-    for (size_t i = 0; i < table->rows_count; i++)
-        put_row(out, &table->rows[i], columns);
-    fputs("(* the better one)\n\n", out);
 }
 
 int compare_text(FILE *out, const struct comparison *comparison,
                  const struct report_style *style)
 {
-    const unsigned columns =
-        style->columns_count ? style->columns_count : COLUMNS_NORMAL;
     struct document document = {.place = PLACE_FULL};
     char names[2][COMPARE_NAME_BYTES];
 
     errno = 0;
     compare_names(comparison, names);
     add_choice(&document, comparison, names);
-    document_add(&document, PART_TEXT, LOOK_PLAIN, "");
     add_table(&document, comparison, names, style->plain_bytes, false);
+    document_add(&document, PART_TEXT, LOOK_SOFT, "* marks the better value.");
     add_conditions(&document, comparison);
-    document_add(&document, PART_TEXT, LOOK_PLAIN, "");
     add_model(&document, comparison);
-    for (size_t i = 0; i < document.parts_count; i++) {
-        const struct part *part = &document.parts[i];
-        if (part->kind == PART_TABLE)
-            put_table(out, &part->table, columns);
-        else if (part->text[0])
-            report_wrap(out, part->text, part->kind == PART_ITEM ? INDENT : 0,
-                        columns);
-        else
-            fputc('\n', out);
-    }
-    const bool failed = document.failed;
-    document_free(&document);
-    if (fflush(out) != 0 || ferror(out))
-        return errno ? -errno : -EIO;
-    return failed ? -ENOMEM : 0;
+    document_print(out, &document, style, PLACE_FULL, comparison->a);
+    return document_end(out, &document);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
-
-static void add_text(struct json_object *object, const char *key,
-                     const char *text)
-{
-    char copy[512];
-
-    json_object_object_add(
-        object, key,
-        json_object_new_string(report_utf8(text, copy, sizeof(copy))));
-}
-
-static struct json_object *json_real(double real)
-{
-    char text[40];
-
-    snprintf(text, sizeof(text), "%.6f", real);
-    return json_object_new_double_s(real, text);
-}
 
 static struct json_object *json_row(const struct compare_row *row)
 {
     struct json_object *object = json_object_new_object();
 
-    add_text(object, "parameter", name_of(row));
-    add_text(object, "comparison", compare_kind_name(row->kind));
+    json_add_text(object, "parameter", name_of(row));
+    json_add_text(object, "comparison", compare_kind_name(row->kind));
     json_object_object_add(object, "first", report_json_finding(row->a));
     json_object_object_add(object, "second", report_json_finding(row->b));
     json_object_object_add(object, "ratio",
-                           row->ratio > 0 ? json_real(row->ratio) : NULL);
+                           row->ratio > 0 ? json_real(row->ratio, 6) : NULL);
     return object;
 }
 
@@ -367,9 +275,9 @@ struct json_object *compare_json(const struct comparison *comparison)
     for (size_t i = 0; i < comparison->conditions_count; i++) {
         const struct compare_condition *row = &comparison->conditions[i];
         struct json_object *item = json_object_new_object();
-        add_text(item, "name", row->name);
-        add_text(item, "first", row->a);
-        add_text(item, "second", row->b);
+        json_add_text(item, "name", row->name);
+        json_add_text(item, "first", row->a);
+        json_add_text(item, "second", row->b);
         json_object_array_add(conditions, item);
     }
     for (size_t i = 0; i < comparison->rows_count; i++)
@@ -378,7 +286,7 @@ struct json_object *compare_json(const struct comparison *comparison)
     json_object_object_add(object, "findings", rows);
     json_object_object_add(
         object, "one_model",
-        comparison->probes_count ? json_real(comparison->one_model) : NULL);
+        comparison->probes_count ? json_real(comparison->one_model, 6) : NULL);
     json_object_object_add(
         object, "probes",
         json_object_new_int64((int64_t)comparison->probes_count));

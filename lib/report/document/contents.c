@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/base/visible.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
 #include "lib/report/card/card.h"
@@ -26,29 +27,31 @@ static void put_fact(struct document *document, const char *name,
 /* "uas at 5000 Mb/s, 152d:0578 JMicron Generic" */
 static void put_usb(struct document *document, const struct device_usb *usb)
 {
-    char line[256], speed[32] = "";
+    char speed[32] = "";
 
     if (usb->speed_megabits_per_second)
         snprintf(speed, sizeof(speed), " at %" PRIu32 " Mb/s",
                  usb->speed_megabits_per_second);
-    snprintf(line, sizeof(line), "%s%s%s%s", usb->driver, speed,
-             usb->driver[0] && usb->bridge[0] ? ", " : "", usb->bridge);
-    put_fact(document, "USB", line);
+    put_fact(document, "USB",
+             document_format(document, "%s%s%s%s", usb->driver, speed,
+                             usb->driver[0] && usb->bridge[0] ? ", " : "",
+                             usb->bridge));
 }
 
 static void put_capacity(const struct contents *contents,
                          struct document *document,
                          const struct device_info *device)
 {
-    char size[112], limit[32], line[160];
+    char size[112], limit[32];
     const struct value most = value_integer(device->request_limit_bytes);
 
     report_capacity(device, contents->plain_bytes, size, sizeof(size));
     report_amount(&most, "bytes", contents->plain_bytes, limit, sizeof(limit));
-    snprintf(line, sizeof(line), "%s%s%s", size,
-             device->request_limit_bytes ? ", requests up to " : "",
-             device->request_limit_bytes ? limit : "");
-    put_fact(document, "Capacity", line);
+    put_fact(
+        document, "Capacity",
+        document_format(document, "%s%s%s", size,
+                        device->request_limit_bytes ? ", requests up to " : "",
+                        device->request_limit_bytes ? limit : ""));
 }
 
 static void put_device(const struct contents *contents,
@@ -56,7 +59,6 @@ static void put_device(const struct contents *contents,
 {
     const struct report *report = contents->report;
     const struct device_info *device = report->device;
-    char line[256];
 
     if (!device)
         return;
@@ -67,10 +69,11 @@ static void put_device(const struct contents *contents,
     if (!contents->shared && !report->hide_serial)
         put_fact(document, "Serial number", device->serial);
     put_fact(document, "Firmware", device->firmware);
-    snprintf(line, sizeof(line), "%s%s%s", device->bus,
-             device->bus[0] && device->driver[0] ? ", driver " : "",
-             device->driver);
-    put_fact(document, "Bus", line);
+    put_fact(
+        document, "Bus",
+        document_format(document, "%s%s%s", device->bus,
+                        device->bus[0] && device->driver[0] ? ", driver " : "",
+                        device->driver));
     put_usb(document, &device->usb);
     put_capacity(contents, document, device);
     put_fact(document, "Write cache", device->write_cache);
@@ -97,13 +100,12 @@ static void put_advice(const struct contents *contents,
     for (size_t i = 0; i < list.count; i++) {
         const struct advice *advice = &list.items[i];
         char names[120] = "";
-        size_t used = 0;
         document_named(document, PART_ITEM, advice->topic, advice->text);
         if (advice->command[0])
             document_add(document, PART_CODE, LOOK_PLAIN, advice->command);
         for (size_t j = 0; j < ADVICE_FROM_MAX && advice->from[j]; j++)
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-                                     j ? " " : "", advice->from[j]);
+            text_add(names, sizeof(names), "%s%s", j ? " " : "",
+                     advice->from[j]);
         document_named(document, PART_NAMES, names, "From ")->look = LOOK_SOFT;
     }
 }
@@ -150,7 +152,6 @@ static void put_counts(struct document *document,
 {
     size_t counts[VERDICT_SKIPPED + 1] = {0}, assumed_count = 0;
     char text[160];
-    size_t used;
 
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
@@ -158,19 +159,17 @@ static void put_counts(struct document *document,
         assumed_count += assumed;
         counts[finding->verdict] += !assumed;
     }
-    used = (size_t)snprintf(text, sizeof(text), "%zu parameter%s",
-                            findings->count, findings->count == 1 ? "" : "s");
+    snprintf(text, sizeof(text), "%zu parameter%s", findings->count,
+             findings->count == 1 ? "" : "s");
     for (enum verdict v = 0; v <= VERDICT_SKIPPED; v++)
         if (counts[v])
-            used += (size_t)snprintf(text + used, sizeof(text) - used,
-                                     "%s %zu %s", strchr(text, ':') ? "," : ":",
-                                     counts[v], verdict_name(v));
+            text_add(text, sizeof(text), "%s %zu %s",
+                     strchr(text, ':') ? "," : ":", counts[v], verdict_name(v));
     if (assumed_count)
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, "%s %zu assumed",
-                             strchr(text, ':') ? "," : ":", assumed_count);
-    snprintf(text + used, sizeof(text) - used, ".");
-    document_add(document, PART_TEXT, LOOK_PLAIN, text);
+        text_add(text, sizeof(text), "%s %zu assumed",
+                 strchr(text, ':') ? "," : ":", assumed_count);
+    document_add(document, PART_TEXT, LOOK_PLAIN,
+                 text_add(text, sizeof(text), "."));
 }
 
 static void put_glance(const struct contents *contents,
@@ -179,7 +178,7 @@ static void put_glance(const struct contents *contents,
     const struct findings *findings = contents->report->findings;
     struct report_group groups[PARAMETER_GROUPS];
     const size_t count = report_groups(findings, groups);
-    char skipped[1024];
+    char skipped[1024] = "";
 
     document_section(document, "glance", "At a glance");
     put_counts(document, findings);
@@ -203,12 +202,12 @@ static void put_glance(const struct contents *contents,
                     groups[i].items[j]);
     }
     const struct finding *named[FINDINGS_MAX];
-    size_t with_it[FINDINGS_MAX], used = 0;
+    size_t with_it[FINDINGS_MAX];
     const size_t skipped_count =
         report_of_verdict(findings, VERDICT_SKIPPED, named, with_it);
     for (size_t i = 0; i < skipped_count; i++)
-        used += (size_t)snprintf(skipped + used, sizeof(skipped) - used, "%s%s",
-                                 i ? " " : "", named[i]->parameter);
+        text_add(skipped, sizeof(skipped), "%s%s", i ? " " : "",
+                 named[i]->parameter);
     if (skipped_count)
         document_named(document, PART_NAMES, skipped, "Skipped: ");
 }
@@ -247,21 +246,18 @@ static void put_figure(const struct contents *contents,
 {
     const struct findings *findings = contents->report->findings;
     const char *probe = figure_probe(name);
-    char text[1000];
-    size_t used = (size_t)snprintf(text, sizeof(text), "Figure:");
+    char text[1000] = "Figure:";
 
-    for (size_t i = 0; findings && i < findings->count && used < sizeof(text);
-         i++) {
+    for (size_t i = 0; findings && i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
         char value[96];
         if (strcmp(finding->probe, probe) != 0)
             continue;
         report_amount(&finding->value, report_unit(finding), false, value,
                       sizeof(value));
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, " %s: %s%s%s.",
-                             parameter_label(finding->parameter), value,
-                             value[0] ? ", " : "", report_verdict(finding));
+        text_add(text, sizeof(text), " %s: %s%s%s.",
+                 parameter_label(finding->parameter), value,
+                 value[0] ? ", " : "", report_verdict(finding));
     }
     document_add(document, PART_FIGURE, LOOK_PLAIN, text)->id =
         document_text(document, name);
@@ -406,23 +402,24 @@ static void put_findings(const struct contents *contents,
 static void put_decision(struct document *document,
                          const struct report_twin_decision *decision)
 {
-    char line[240];
+    const char *origin = decision->origin, *text;
 
-    if (strcmp(decision->origin, "contradicted") == 0)
-        snprintf(line, sizeof(line),
-                 "the probes found %s, and %s explains the requests better (z "
-                 "%.1f)",
-                 decision->value, decision->rival, -decision->z);
-    else if (strcmp(decision->origin, "decided") == 0)
-        snprintf(line, sizeof(line),
-                 "%s, which explains the requests better than %s (z %.1f)",
-                 decision->value, decision->rival, decision->z);
-    else if (strcmp(decision->origin, "tied") == 0)
-        snprintf(line, sizeof(line), "%s and %s explain the requests equally",
-                 decision->value, decision->rival);
+    if (strcmp(origin, "contradicted") == 0)
+        text = document_format(document,
+                               "the probes found %s, and %s explains the "
+                               "requests better (z %.1f)",
+                               decision->value, decision->rival, -decision->z);
+    else if (strcmp(origin, "decided") == 0)
+        text = document_format(
+            document, "%s, which explains the requests better than %s (z %.1f)",
+            decision->value, decision->rival, decision->z);
+    else if (strcmp(origin, "tied") == 0)
+        text =
+            document_format(document, "%s and %s explain the requests equally",
+                            decision->value, decision->rival);
     else
         return;
-    document_named(document, PART_ITEM, decision->key, line);
+    document_named(document, PART_ITEM, decision->key, text);
 }
 
 static void put_twin_errors(struct document *document,
@@ -441,11 +438,9 @@ static void put_twin_errors(struct document *document,
         char cell[32];
         struct table_row *row = document_row(document, part);
         row->cells[0] = document_text(document, one->kind);
-        snprintf(cell, sizeof(cell), "%u", one->depth);
-        row->cells[1] = document_text(document, cell);
-        snprintf(cell, sizeof(cell), "%llu",
-                 (unsigned long long)one->requests_count);
-        row->cells[2] = document_text(document, cell);
+        row->cells[1] = document_format(document, "%u", one->depth);
+        row->cells[2] =
+            document_format(document, "%" PRIu64, one->requests_count);
         row->cells[3] = document_text(
             document, report_twin_off(one->mean_off, false, cell));
         row->cells[4] =
@@ -502,7 +497,7 @@ static void put_conditions(const struct contents *contents,
     const struct report *report = contents->report;
     const struct conditions *conditions = report->conditions;
     const struct device_info *device = report->device;
-    char line[400], name[sizeof(conditions->items[0].name)];
+    char name[sizeof(conditions->items[0].name)];
 
     document_section(document, "conditions", "Conditions");
     put_run(contents, document);
@@ -513,13 +508,13 @@ static void put_conditions(const struct contents *contents,
     for (size_t i = 0; conditions && i < conditions->count; i++) {
         const struct condition *item = &conditions->items[i];
         const bool green = item->grade == CONDITION_GREEN;
-        snprintf(line, sizeof(line), "%s%s%s%s%s", item->value,
-                 green ? "" : " (",
-                 green ? "" : condition_grade_name(item->grade),
-                 green ? "" : "): ", green ? "" : item->reason);
         snprintf(name, sizeof(name), "%s", item->name);
         name[0] = (char)toupper((unsigned char)name[0]);
-        put_fact(document, name, line);
+        put_fact(document, name,
+                 green ? item->value
+                       : document_format(document, "%s (%s): %s", item->value,
+                                         condition_grade_name(item->grade),
+                                         item->reason));
     }
 }
 
@@ -541,7 +536,7 @@ static void put_expected(const struct contents *contents,
 {
     const struct cost_plan *plan = contents->report->plan;
     const struct cost_total *cost = contents->report->cost;
-    char bytes[3][32], times[3][32], line[200];
+    char bytes[3][32], times[3][32];
     double seconds[3] = {0};
     uint64_t sums[3] = {0};
 
@@ -565,19 +560,19 @@ static void put_expected(const struct contents *contents,
         format_ns((uint64_t)nearest_integer(seconds[i] * 1e9), times[i],
                   sizeof(times[i]));
     }
-    snprintf(line, sizeof(line), "%s in %s", bytes[0], times[0]);
-    put_fact(document, "Written by probes", line);
-    snprintf(line, sizeof(line),
-             "%s in %s after the pilot, %s in %s as each "
-             "probe began",
-             bytes[1], times[1], bytes[2], times[2]);
-    put_fact(document, "Expected", line);
+    put_fact(document, "Written by probes",
+             document_format(document, "%s in %s", bytes[0], times[0]));
+    put_fact(document, "Expected",
+             document_format(document,
+                             "%s in %s after the pilot, %s in %s as each "
+                             "probe began",
+                             bytes[1], times[1], bytes[2], times[2]));
 }
 
 static void put_cost(const struct contents *contents, struct document *document)
 {
     const struct cost_total *cost = contents->report->cost;
-    char text[120], time[32];
+    char time[32];
 
     if (!cost)
         return;
@@ -587,13 +582,14 @@ static void put_cost(const struct contents *contents, struct document *document)
     put_fact(document, "Device time",
              format_ns((uint64_t)nearest_integer(cost->device_seconds * 1e9),
                        time, sizeof(time)));
-    snprintf(text, sizeof(text),
-             cost->split_count ? "%" PRIu64 ", of which %" PRIu64
-                                 " reached the drive in parts"
-                               : "%" PRIu64 ", none of them split",
-             cost->requests_count, cost->split_count);
     if (cost->requests_count)
-        put_fact(document, "Requests", text);
+        put_fact(document, "Requests",
+                 document_format(document,
+                                 cost->split_count
+                                     ? "%" PRIu64 ", of which %" PRIu64
+                                       " reached the drive in parts"
+                                     : "%" PRIu64 ", none of them split",
+                                 cost->requests_count, cost->split_count));
     put_expected(contents, document);
 }
 

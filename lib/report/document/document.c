@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/report/document/document.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/visible.h"
 
 /* A piece of memory that is freed with the document. */
 struct block {
@@ -32,8 +36,21 @@ const char *document_text(struct document *document, const char *text)
     return copy ? memcpy(copy, text, size) : "";
 }
 
-void document_free(struct document *document)
+const char *document_format(struct document *document, const char *format, ...)
 {
+    char text[1400];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return document_text(document, text);
+}
+
+int document_end(FILE *out, struct document *document)
+{
+    const bool failed = document->failed;
+
     for (size_t i = 0; i < document->parts_count; i++)
         free(document->parts[i].table.rows);
     free(document->parts);
@@ -43,6 +60,9 @@ void document_free(struct document *document)
         block = next;
     }
     *document = (struct document){.parts = NULL};
+    if (fflush(out) != 0 || ferror(out))
+        return errno ? -errno : -EIO;
+    return failed ? -ENOMEM : 0;
 }
 
 /* Room for one more of `count` items; they grow in powers of two. */
@@ -128,13 +148,11 @@ size_t table_columns(const struct table *table)
 
 char *document_names(const struct part *part, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", part->text);
-
-    for (const char *name = part->name; *name && used < size;
-         name += strspn(name, " ")) {
+    snprintf(text, size, "%s", part->text);
+    for (const char *name = part->name; *name; name += strspn(name, " ")) {
         const size_t length = strcspn(name, " ");
-        used += (size_t)snprintf(text + used, size - used, "%.*s%s",
-                                 (int)length, name, name[length] ? ", " : ".");
+        text_add(text, size, "%.*s%s", (int)length, name,
+                 name[length] ? ", " : ".");
         name += length;
     }
     return text;

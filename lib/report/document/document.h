@@ -77,8 +77,20 @@ struct document {
     void *memory;   /* what the parts point to */
 };
 
-/* Frees all of its parts; `document` may be all zeros. */
-void document_free(struct document *document);
+/* Prints what has this place in the form that `style` asks for: for a terminal,
+ * or as Markdown. `report` has the device, of which findings say what it
+ * declares, and Markdown no serial number; without either NULL. */
+struct report;
+struct report_style;
+void document_print(FILE *out, const struct document *document,
+                    const struct report_style *style, enum part_place place,
+                    const struct report *report);
+void document_markdown(FILE *out, const struct document *document,
+                       enum part_place place, const struct report *report);
+
+/* Frees all of its parts, which were printed. 0 or -errno: of a full disk, or
+ * -ENOMEM where parts are missing. */
+int document_end(FILE *out, struct document *document);
 
 /* Each adds a part and copies its texts. What it returns may be changed until
  * the next part is added; it is never NULL. */
@@ -98,7 +110,10 @@ size_t table_columns(const struct table *table);
 /* The text of PART_NAMES: "Skipped: log_list, wake_time." Returns `text`. */
 char *document_names(const struct part *part, char *text, size_t size);
 
-/* A copy that lives as long as the document; never NULL. */
+/* A copy, or what printf makes, that lives as long as the document; never NULL.
+ */
 const char *document_text(struct document *document, const char *text);
+const char *document_format(struct document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

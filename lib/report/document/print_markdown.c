@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A document for an issue or a wiki: neither path nor serial number. */
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #include "lib/infer/parameter.h"
@@ -154,7 +153,9 @@ static void put_part(struct sheet *sheet, const struct part *part)
         fputs("\n\n", sheet->out);
         break;
     case PART_SECTION:
-        fprintf(sheet->out, "### %s\n\n", part->name);
+        fputs("### ", sheet->out);
+        put(sheet, part->name);
+        fputs("\n\n", sheet->out);
         break;
     case PART_HEADING:
         break; /* the list goes on */
@@ -183,29 +184,15 @@ static void put_part(struct sheet *sheet, const struct part *part)
     }
 }
 
-int report_markdown(FILE *out, const struct report *report,
-                    const struct report_style *style)
+void document_markdown(FILE *out, const struct document *document,
+                       enum part_place place, const struct report *report)
 {
-    const struct device_info *device = report->device;
-    const struct contents contents = {
-        .report = report, .plain_bytes = style->plain_bytes, .shared = true};
     struct report_secrets secrets = {.count = 0};
     struct sheet sheet = {.out = out, .secrets = &secrets};
-    struct document document;
 
-    errno = 0;
-    if (device)
-        report_secret(&secrets, device->serial);
-    contents_make(&contents, &document);
-    for (size_t i = 0; i < document.parts_count; i++) {
-        const struct part *part = &document.parts[i];
-        if (!(part->place & PLACE_FULL))
-            continue;
-        put_part(&sheet, part);
-    }
-    const bool failed = document.failed;
-    document_free(&document);
-    if (fflush(out) != 0 || ferror(out))
-        return errno ? -errno : -EIO;
-    return failed ? -ENOMEM : 0;
+    if (report && report->device)
+        report_secret(&secrets, report->device->serial);
+    for (size_t i = 0; i < document->parts_count; i++)
+        if (document->parts[i].place & place)
+            put_part(&sheet, &document->parts[i]);
 }

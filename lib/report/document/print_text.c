@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/base/visible.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/document/contents.h"
 
@@ -176,12 +177,11 @@ static void put_loose(struct paper *paper, const struct table_row *row,
                       size_t count, size_t width)
 {
     char line[1400] = "";
-    size_t used = 0;
 
     for (size_t i = 1; i < count; i++)
         if (row->cells[i][0])
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s",
-                                     used ? ", " : "", row->cells[i]);
+            text_add(line, sizeof(line), "%s%s", line[0] ? ", " : "",
+                     row->cells[i]);
     fprintf(paper->out, "%*s%-*s  %s\n", TEXT_INDENT, "", (int)width,
             row->cells[0], line);
     paper->spaced = false;
@@ -192,13 +192,12 @@ static void put_narrow(struct paper *paper, const struct table_row *row,
                        size_t count)
 {
     char line[1400];
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s:", row->cells[0]);
 
+    snprintf(line, sizeof(line), "%s:", row->cells[0]);
     for (size_t i = 1; i < count; i++)
         if (row->cells[i][0] && strcmp(row->cells[i], "-") != 0)
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %s",
-                                     line[used - 1] == ':' ? "" : ",",
-                                     row->cells[i]);
+            text_add(line, sizeof(line), "%s %s",
+                     line[strlen(line) - 1] == ':' ? "" : ",", row->cells[i]);
     put_wrapped(paper, line, 0);
 }
 
@@ -361,15 +360,18 @@ static void put_part(struct paper *paper, const struct part *part, bool brief)
     }
 }
 
-static void print_text(FILE *out, const struct document *document,
-                       const struct report_style *style,
-                       const struct report *report)
+void document_print(FILE *out, const struct document *document,
+                    const struct report_style *style, enum part_place place,
+                    const struct report *report)
 {
-    const enum part_place place = style->verbose ? PLACE_FULL : PLACE_BRIEF;
     struct paper paper = {
         .out = out, .style = *style, .report = report, .spaced = true};
     bool sections = false; /* behind what comes first */
 
+    if (style->markdown) {
+        document_markdown(out, document, place, report);
+        return;
+    }
     if (paper.style.columns_count == 0)
         paper.style.columns_count = COLUMNS_NORMAL;
     if (paper.style.columns_count < COLUMNS_LEAST)
@@ -386,18 +388,15 @@ static void print_text(FILE *out, const struct document *document,
 int report_text(FILE *out, const struct report *report,
                 const struct report_style *style)
 {
+    const bool full = style->verbose || style->markdown;
     const struct contents contents = {.report = report,
-                                      .plain_bytes = style->plain_bytes};
+                                      .plain_bytes = style->plain_bytes,
+                                      .shared = style->markdown};
     struct document document;
 
-    if (style->markdown)
-        return report_markdown(out, report, style);
     errno = 0;
     contents_make(&contents, &document);
-    print_text(out, &document, style, report);
-    const bool failed = document.failed;
-    document_free(&document);
-    if (fflush(out) != 0 || ferror(out))
-        return errno ? -errno : -EIO;
-    return failed ? -ENOMEM : 0;
+    document_print(out, &document, style, full ? PLACE_FULL : PLACE_BRIEF,
+                   report);
+    return document_end(out, &document);
 }

@@ -432,11 +432,7 @@ static int print_page(FILE *out, const struct report_page *page,
     end_header(&sheet);
     fprintf(out, "</main>\n<footer>ssdprobe %s</footer>\n</body>\n</html>\n",
             page->version);
-    const bool failed = document->failed;
-    document_free(document);
-    if (fflush(out) != 0 || ferror(out))
-        return errno ? -errno : -EIO;
-    return failed ? -ENOMEM : 0;
+    return document_end(out, document);
 }
 
 int report_html(FILE *out, const struct report_page *page)

@@ -64,10 +64,9 @@ bool skip_budget(const struct probe *probe, const struct setting *setting,
     const uint64_t budget_bytes = setting->write_budget_bytes;
     const uint64_t left_bytes =
         budget_bytes > written_bytes ? budget_bytes - written_bytes : 0;
-    struct probe_plan plan = {0};
+    const struct probe_plan plan = probe_planned(probe, &own);
     char needed[24], left[24];
 
-    probe_by(setting->method, probe)->plan(&own, &plan);
     if (plan.bytes_written <= left_bytes)
         return false;
     snprintf(text, size,
