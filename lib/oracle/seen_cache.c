@@ -11,7 +11,7 @@
 static const uint64_t least_bytes = 80 * MIB, least_flushed_bytes = 18 * MIB;
 /* Behind its end writes take so much longer that a user notices. */
 static const double slower_least = 1.25;
-/* So much is under way. */
+/* Bytes in the queue, as the probe has them. */
 static const uint64_t in_flight_bytes = 4 * MIB;
 
 /* A drive that is full leaves it fewer blocks. */
@@ -24,8 +24,8 @@ static uint64_t bytes_of(const struct drive *drive)
     return blocks * mapping_slc_units(drive) * drive->clustered_page_bytes;
 }
 
-/* Writes in order, as many bytes again as the cache holds, as many under way as
- * the probe has: how many times as long its second half takes. */
+/* Sequential writes of twice what the cache holds, at the probe's queue depth:
+ * how many times as long the second half takes. */
 static double slower_behind(struct bench *bench, uint64_t cache_bytes,
                             struct bench_request requests[], size_t count)
 {
