@@ -241,8 +241,8 @@ static void say_near(const struct knee *knee, struct finding *finding)
 
     if (!may_gain && !may_end)
         return;
-    const bool is_beyond = may_gain && !(may_end && ends);
-    const uint32_t low = pace_depth(is_beyond ? knee->index : knee->index - 1);
+    const bool is_below = !may_gain || (ends && !gains);
+    const uint32_t low = pace_depth(is_below ? knee->index - 1 : knee->index);
     finding_found(finding, value_none(), knee_confidence);
     finding->low = value_integer(low);
     finding->high = value_integer(2 * low);
