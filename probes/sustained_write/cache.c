@@ -24,7 +24,7 @@ struct fall {
     size_t at; /* blocks until it falls */
     struct rate_scale scale;
     size_t second_at; /* after a rest */
-    size_t memory;    /* blocks of both that a flush brings back */
+    size_t memory;    /* blocks of both that only a flush brings back */
 };
 
 static char *size_text(size_t blocks, char text[24])
@@ -40,6 +40,18 @@ static size_t back_at_once(struct sustained_probe *state,
 {
     return rate_quick(sustained_blocks(state, pass, blocks),
                       smaller_of(fall->at, blocks), &fall->scale);
+}
+
+/* A cache that is copied out a part at a time is quick again for that part,
+ * without a flush as well: the longest such stretch of the slow blocks. */
+static size_t back_by_itself(const double slow_ns[], size_t count,
+                             const struct fall *fall, size_t blocks)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i + blocks <= count; i++)
+        most = larger_of(most, rate_quick(&slow_ns[i], blocks, &fall->scale));
+    return most;
 }
 
 static bool is_hot(const struct sustained_probe *state,
@@ -201,12 +213,15 @@ void sustained_conclude_fall(struct sustained_probe *state,
         "rested", sustained_rest_ns, 0,
         sustained_next_chunk(&again, again_blocks)};
 
-    fall.memory = back_at_once(state, &again, &fall, again_blocks);
-    if (2 * fall.memory > smaller_of(fall.at, again_blocks)) {
+    const size_t back = back_at_once(state, &again, &fall, again_blocks);
+    if (2 * back > smaller_of(fall.at, again_blocks)) {
         conclude_memory(state, block_ns, count, count + again_blocks, change,
                         findings);
         return;
     }
+    const size_t usual = back_by_itself(
+        &block_ns[change->at], count - change->at, &fall, again_blocks);
+    fall.memory = back > usual ? back - usual : 0;
     if (is_hot(state, &again)) {
         sustained_say_open(findings,
                            "the rate falls, but reads are slower then as well: "
