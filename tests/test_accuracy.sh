@@ -72,7 +72,7 @@ check "what has run is not run again: $line of $stated" test ! -s calls -a \
 sed -i '3a [[ ! -e slow ]] || { rm slow; kill -TERM $PPID; sleep 2; }' \
     programs/ssdprobe
 touch slow
-counted --drives=3
+counted --drives=3 --jobs=1
 check "stopped, it says how far it came" grep -q \
     '^stopped after 0 of 3 runs; --continue goes on$' said
 counted --drives=3 --continue
