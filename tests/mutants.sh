@@ -317,7 +317,7 @@ probes/basic/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick
 probes/basic/basic.c|s/ceil(share \* (double)count)/ceil(share * 0.9 * (double)count)/|test_probes_stick|basic
 probes/throughput/throughput.c|s/is_below ? knee->index - 1/true ? knee->index - 1/|test_throughput|
 probes/throughput/throughput.c|s/quick_least = 0.5/quick_least = 0/|test_throughput|
-probes/sustained_write/cache.c|s/back > usual ? back - usual/usual ? back/|test_sustained_write|
+probes/sustained_write/cache.c|s/back > usual ? back - usual/usual > back ? back - usual/|test_sustained_write|
 probes/read_kinds.c|s/stays_least = 0.93/stays_least = 0.1/|test_levels|
 probes/read_kinds.c|s/share_slack = 0.02/share_slack = 0.3/|test_levels|
 probes/read_kinds.c|s/ratio_most = 3/ratio_most = 30/|test_levels|
