@@ -463,8 +463,8 @@ static void make_drive(const char *text, char path[SCRATCH_MAX],
     snprintf(spec, SCRATCH_MAX + 32, "sim:%s,noise=realistic", path);
 }
 
-/* A fill ends soon after the spare area is used up. So it does where blocks are
- * long, and only one of many writes waits until one is cleaned. */
+/* A fill ends soon after it has used up the spare area. Long blocks do not
+ * change that, although few writes then wait for cleaning. */
 START_TEST(a_fill_ends_when_long_blocks_are_cleaned)
 {
     static const char text[] =

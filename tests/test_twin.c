@@ -355,7 +355,8 @@ START_TEST(test_writes_alone_need_those_together)
 }
 END_TEST
 
-/* One outlier of many requests: a drive file has no exponent for its share. */
+/* A drive file has no exponents, so one outlier of many requests counts as
+ * none. */
 START_TEST(test_a_rare_outlier_is_no_noise)
 {
     enum { COUNT = 11000 };

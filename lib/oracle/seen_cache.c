@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/flash/ftl/mapping.h"
+#include "lib/infer/method/pace.h"
 #include "lib/oracle/seen.h"
 
 /* Smaller ones may be memory that a flush does not empty; where it does, fewer
@@ -11,8 +12,6 @@
 static const uint64_t least_bytes = 80 * MIB, least_flushed_bytes = 18 * MIB;
 /* Behind its end writes take so much longer that a user notices. */
 static const double slower_least = 1.25;
-/* Bytes in the queue, as the probe has them. */
-static const uint64_t in_flight_bytes = 4 * MIB;
 
 /* A drive that is full leaves it fewer blocks. */
 static uint64_t bytes_of(const struct drive *drive)
@@ -34,7 +33,7 @@ static double slower_behind(struct bench *bench, uint64_t cache_bytes,
     for (size_t i = 0; i < count; i++)
         requests[i] =
             (struct bench_request){.operation = FLASH_WRITE,
-                                   .depth = (uint32_t)(in_flight_bytes / piece),
+                                   .depth = (uint32_t)(PACE_LONG_BYTES / piece),
                                    .offset_bytes = i * piece,
                                    .length_bytes = piece};
     bench_together(bench, requests, count);

@@ -20,9 +20,8 @@ struct twin_error {
      * probe, without the slowest fiftieth, as the mean over those. */
     double mean_off;
     double p99_off; /* above 0: the twin's is longer; NAN: too few rows */
-    bool explains;  /* mean_off is at most twin_off_most, no cell of many rows
-                      is off by more than twin_off_worst, and of writes
-                      those at more depth are explained */
+    bool explains;  /* mean_off and cells of many rows are within twin_off_most
+                      and twin_off_worst, and the twin explains deeper writes */
 };
 
 enum { TWIN_ERRORS_MAX = 4 * TWIN_KINDS_COUNT };

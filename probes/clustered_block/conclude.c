@@ -8,7 +8,7 @@
 #include "probes/clustered_block/clustered_block.h"
 #include "probes/lookup.h"
 
-enum { LOOKUP_OTHERS = 16 /* areas: the mapping of some may be at hand */ };
+enum { LOOKUP_OTHERS = 16 /* areas; some may have their mapping cached */ };
 
 /* The most confidence if the slow writes may be those of a part of a block, or
  * if no longer writes tell whether pages are programmed together. In such cases

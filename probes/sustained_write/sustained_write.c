@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/infer/method/pace.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/times.h"
@@ -44,7 +45,6 @@ static const uint64_t memory_most_blocks = 64;
 enum { FIRST_BLOCKS = 64, BEHIND_BLOCKS = 256 };
 /* Passes take this part of the write budget at most, and all together that. */
 static const uint64_t pass_parts = 16, all_parts = 3, region_parts = 4;
-static const uint64_t in_flight_bytes = 4 * MIB;
 /* No look at twice as many blocks that would take longer. */
 static const double longest_ns = 120e9;
 /* Where reads are held up as well, some of the pauses may still be what writes
@@ -200,7 +200,7 @@ static void begin(void *memory, const struct setting *setting,
     struct sustained_probe *state = memory;
 
     state->piece_bytes = piece_bytes_of(setting);
-    state->depth = (uint32_t)smaller_of(in_flight_bytes / state->piece_bytes,
+    state->depth = (uint32_t)smaller_of(PACE_LONG_BYTES / state->piece_bytes,
                                         SAMPLE_DEPTH_MAX);
     state->first_blocks_most = first_blocks_of(setting);
     state->blocks_most =

@@ -173,10 +173,14 @@ static void say_rate(struct finding *finding, double ns_each,
     const struct interval rates = {fmin(1e9 / ns->high * units, rate),
                                    fmax(1e9 / ns->low * units, rate)};
     if (!finding_between(finding, rate, &rates, confidence)) {
+        char low[24], high[24];
+        format_quantity((uint64_t)rates.low, finding->unit, low, sizeof(low));
+        format_quantity((uint64_t)rates.high, finding->unit, high,
+                        sizeof(high));
         finding_why(finding,
-                    "the rate differs too much from one block of requests to "
-                    "the next: it is between %.3g and %.3g of the median",
-                    ns_each / ns->high, ns_each / ns->low);
+                    "the rate differs too much from one part of the requests "
+                    "to the next: it is %s to %s",
+                    low, high);
         return;
     }
     finding_why(finding, "%s", what);

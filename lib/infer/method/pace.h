@@ -78,6 +78,10 @@ uint64_t pace_order_bytes(uint64_t request_limit_bytes,
 enum { PACE_WRITE_BLOCKS_FIRST = 4, PACE_WRITE_BLOCKS_MAX = 64 };
 #define PACE_WRITE_LONGEST_NS 20e9
 
+/* Long sequential writes that look for an SLC cache keep this many bytes in the
+ * queue. */
+#define PACE_LONG_BYTES (UINT64_C(4) << 20)
+
 /* How many blocks may be written of a region and a budget; 0: too few. */
 uint32_t pace_write_blocks(uint64_t region_bytes, uint64_t budget_bytes,
                            uint64_t order_bytes);
