@@ -81,6 +81,8 @@ report()
         "$((suites - ${#waiting[@]}))" "$suites" "$(left)"
     if ((failed > 0)) && [[ -r $folder/$2.log ]]; then
         excerpt "$folder/$2.log"
+        broken+=("$1 $2: $(grep -m1 -E '^FAIL|:[FE]:' "$folder/$2.log" ||
+            tail -n1 "$folder/$2.log")")
     fi
 }
 
@@ -114,7 +116,7 @@ printf 'subdirs(release debug)\n' >"$build_root/CTestTestfile.cmake"
 rm -rf -- "$build_root"/{release,debug}/suites
 ctest=(ctest --test-dir "$build_root" -L "$labels")
 declare -A waiting=() took=()
-not_run=()
+not_run=() broken=()
 while read -r name; do
     waiting[$name]=1
 done < <("${ctest[@]}" -N | sed -n 's/^ *Test *#[0-9]*: //p')
@@ -141,5 +143,7 @@ if ((${#not_run[@]} > 0)); then
     echo "not run, so this is no success: ${not_run[*]}"
 fi
 
+# Again at the end: who keeps only the last lines must see what failed.
+((${#broken[@]} == 0)) || printf 'failed: %s\n' "${broken[@]}"
 printf '%d passed, %d failed\n' "$total_passed" "$total_failed"
 ((total_failed == 0 && ${#not_run[@]} == 0))

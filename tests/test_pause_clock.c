@@ -48,7 +48,26 @@ START_TEST(without_a_clock_there_is_none)
     probing_says(&run, "pause_period", "absent");
     probing_says(&run, "pause_time", "absent");
     ck_assert(finding_up_to(period));
-    ck_assert_int_ge(finding_up_to(period)->integer, 4 * INT64_C(1000000000));
+    ck_assert_int_ge(finding_up_to(period)->integer, 3 * INT64_C(1000000000));
+}
+END_TEST
+
+/* What holds up single reads hides the pauses that come seldom. */
+START_TEST(it_says_up_to_which_period_there_is_none)
+{
+    const struct probing often = probe_drive("sim:emmc,noise=realistic");
+    const struct finding *period = probing_get(&often, "pause_period");
+
+    probing_says(&often, "pause_period", "absent");
+    ck_assert_int_ge(finding_up_to(period)->integer, INT64_C(1000000000));
+    const struct probing found =
+        probe_drive("sim:emmc,pause_every_ns=1s,pause_ns=10ms,noise=realistic");
+    probing_near(&found, "pause_period", 1e9, 0.01);
+    const struct probing seldom =
+        probe_drive("sim:emmc,pause_every_ns=2s,pause_ns=10ms,noise=realistic");
+    period = probing_get(&seldom, "pause_period");
+    ck_assert(period->verdict == VERDICT_FOUND ||
+              finding_up_to(period)->integer < INT64_C(2000000000));
 }
 END_TEST
 
@@ -144,6 +163,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, the_clock_is_found, 0, suite_rows(2));
     tcase_add_test(cases, without_a_clock_there_is_none);
+    tcase_add_test(cases, it_says_up_to_which_period_there_is_none);
     tcase_add_test(cases, noise_leaves_it_open);
     tcase_add_test(cases, only_what_the_loads_have_in_common_is_a_clock);
     return suite_run(suite);

@@ -15,6 +15,7 @@ static const double far_median = 6, far_batch = 3, far_least_ns = 200e3;
 static const double tolerance = 0.02, like_least = 0.6;
 /* The longest gaps of a load from which periods are proposed. */
 static const size_t kept[] = {16, 60, 200};
+enum { KEPT_COUNT = sizeof(kept) / sizeof(kept[0]) };
 enum { KEPT_MOST = 200, LAGS = 7, PERIODS_MOST = 600, FOLDS = 3 };
 enum { HITS_LEAST = 4, TURNS_LEAST = 3, AGREE_LEAST = 2 };
 /* The chance of it, over everything that was tried (log10). */
@@ -153,6 +154,14 @@ struct turns {
     size_t agree, against, hits, count;
 };
 
+/* The share of a load in which one of `like` gaps makes a hit by chance. */
+static double share_of_turns(const struct clock_load *load, double slack_ns,
+                             double like)
+{
+    return fmin(0.95,
+                2 * slack_ns * like / (load->to_ns - load->from_ns) + 1e-3);
+}
+
 /* Has each expected turn of each load its pause? */
 static struct turns look(const struct clock_load loads[], size_t count,
                          const struct beat *beat, double pause_ns)
@@ -181,8 +190,7 @@ static struct turns look(const struct clock_load loads[], size_t count,
                 before = k;
             }
         }
-        const double share = fmin(
-            0.95, 2 * slack_ns * like / (load->to_ns - load->from_ns) + 1e-3);
+        const double share = share_of_turns(load, slack_ns, like);
         const double chance = turns ? chance_of(hits, turns, share) : 0;
         const double part = turns ? (double)hits / (double)turns : 0;
         all.chance += chance;
@@ -307,7 +315,7 @@ struct clock_pauses clock_find(const struct clock_load loads[], size_t count)
     double periods[3 * LAGS * KEPT_MOST];
 
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < sizeof(kept) / sizeof(kept[0]); j++) {
+        for (size_t j = 0; j < KEPT_COUNT; j++) {
             const size_t n = longest(&loads[i], kept[j], gaps);
             search.of = &loads[i];
             if (n < HITS_LEAST)
@@ -323,22 +331,47 @@ struct clock_pauses clock_find(const struct clock_load loads[], size_t count)
     return search.best;
 }
 
-double clock_least_ns(const struct clock_load loads[], size_t count)
+/* Of a load with a pause of its own on each turn, beside the gaps that it has:
+ * log10 of the chance that it is no clock, or 0. Its ends may cut a turn off.
+ * Adds how many periods its gaps propose. */
+static double chance_of_turns(const struct clock_load *load, double period_ns,
+                              double pause_ns, double *tried)
 {
-    double least_ns[2] = {INFINITY, INFINITY}; /* of the two quietest */
+    const double lasted_ns = load->to_ns - load->from_ns;
+    const size_t turns = (size_t)(lasted_ns / period_ns);
+    size_t like = turns;
 
-    for (size_t i = 0; i < count; i++) {
-        struct clock_gap gaps[KEPT_MOST];
-        const size_t n = longest(&loads[i], HITS_LEAST, gaps);
-        double ns = n < HITS_LEAST ? far_least_ns : INFINITY;
-        for (size_t j = 0; j < n && n == HITS_LEAST; j++)
-            ns = fmin(ns, gaps[j].ns);
-        ns /= like_least;
-        if (ns < least_ns[0]) {
-            least_ns[1] = least_ns[0];
-            least_ns[0] = ns;
-        } else if (ns < least_ns[1])
-            least_ns[1] = ns;
+    for (size_t i = 0; i < load->count; i++)
+        like += load->gaps[i].ns >= like_least * pause_ns;
+    *tried += KEPT_COUNT * fmin(PERIODS_MOST, 3.0 * LAGS * (double)like);
+    if (turns < TURNS_LEAST || like > KEPT_MOST)
+        return 0;
+    return chance_of(turns - 1, turns - 1,
+                     share_of_turns(load, tolerance * period_ns, (double)like));
+}
+
+double clock_reach_ns(const struct clock_load loads[], size_t count,
+                      double pause_ns)
+{
+    double lasted_ns = 0;
+
+    for (size_t i = 0; i < count; i++)
+        lasted_ns = fmax(lasted_ns, loads[i].to_ns - loads[i].from_ns);
+    for (size_t turns = PAUSES_TURNS_LEAST;
+         (double)turns < lasted_ns / (PAUSES_PERIOD_PARTS * pause_ns);
+         turns++) {
+        const double period_ns = lasted_ns / (double)turns;
+        double chance = 0, tried = 1;
+        size_t agree = 0;
+        for (size_t i = 0; i < count; i++) {
+            const double own =
+                chance_of_turns(&loads[i], period_ns, pause_ns, &tried);
+            chance += own;
+            agree += own < chance_of_load;
+        }
+        if (agree >= AGREE_LEAST &&
+            chance + log10(tried / tolerance) < chance_most)
+            return period_ns;
     }
-    return least_ns[1];
+    return 0;
 }

@@ -44,8 +44,9 @@ struct clock_pauses {
 };
 struct clock_pauses clock_find(const struct clock_load loads[], size_t count);
 
-/* The shortest pause that would have been seen to come by the clock, in each of
- * two loads: no more than three gaps of a load are as long. */
-double clock_least_ns(const struct clock_load loads[], size_t count);
+/* The longest period with which pauses of `pause_ns` would have been found, in
+ * spite of the loads' other gaps; 0 where none would. */
+double clock_reach_ns(const struct clock_load loads[], size_t count,
+                      double pause_ns);
 
 #endif

@@ -17,8 +17,8 @@
  * Reads come a millisecond apart, so that few of them tell where a pause
  * begins; those of the third kind come as fast as the drive answers.
  *
- * Assumes: pauses hold up reads. A period is seen up to a quarter of the time
- * that a kind lasts.
+ * Assumes: pauses hold up reads. A period is seen up to a quarter of the time,
+ * and less where single reads are held up as long: the answer says up to which.
  */
 #include <math.h>
 #include <stdio.h>
@@ -151,35 +151,27 @@ static void say(struct study *study, const struct clock_pauses *pauses,
 static void think(struct study *study, struct findings *findings)
 {
     struct clock_load loads[KINDS];
-    double lasted_ns = INFINITY;
 
-    for (size_t i = 0; i < KINDS; i++) {
+    for (size_t i = 0; i < KINDS; i++)
         loads[i] = measure(study, &kinds[i]);
-        if (kinds[i].idle_ns)
-            lasted_ns = fmin(lasted_ns, loads[i].to_ns - loads[i].from_ns);
-    }
     const struct clock_pauses pauses = clock_find(loads, KINDS);
-    const double least_ns = clock_least_ns(loads, KINDS);
     if (pauses.found) {
         say(study, &pauses, findings);
         return;
     }
-    if (least_ns > PAUSES_LEAST_NS) {
-        char what[200];
-        snprintf(what, sizeof(what),
-                 "some reads take %s and more without a period, so pauses that "
-                 "are no longer than that would not show",
-                 study_ns(study, least_ns));
-        study_say_open(&probe_pauses, findings, what);
+    const double reach_ns = clock_reach_ns(loads, KINDS, PAUSES_LEAST_NS);
+    if (reach_ns == 0) {
+        study_say_open(&probe_pauses, findings,
+                       "so many single reads are held up that pauses by the "
+                       "clock would not show among them");
         return;
     }
     study_say_absent(
         &probe_pauses, findings, deny_sure,
-        "no pauses of %s or more come with one period in sequential reads and "
-        "at random",
-        study_ns(study, PAUSES_LEAST_NS));
-    findings_up_to(findings, "pause_period",
-                   (uint64_t)lasted_ns / PAUSES_TURNS_LEAST);
+        "no pauses of %s or more come with one period of up to %s in "
+        "sequential reads and at random",
+        study_ns(study, PAUSES_LEAST_NS), study_ns(study, reach_ns));
+    findings_up_to(findings, "pause_period", (uint64_t)reach_ns);
 }
 
 const struct probe probe_pauses = {
