@@ -397,11 +397,12 @@ START_TEST(capacity_of_a_region_is_not_that_of_the_drive)
 }
 END_TEST
 
-/* Where writes are dropped nothing is measured of the flash: not what was asked
- * before that was known, and not what is there. */
-START_TEST(nothing_is_stated_of_what_drops_writes)
+/* Where writes are dropped nothing is known of the flash before that is known;
+ * then the rest is measured within what is kept. */
+START_TEST(what_drops_writes_is_measured_where_it_keeps_them)
 {
-    const struct probe *const asked[] = {&probe_basic, &probe_capacity, NULL};
+    const struct probe *const asked[] = {&probe_basic, &probe_capacity,
+                                         &probe_read_ahead, NULL};
     struct findings findings;
     char text[64];
 
@@ -413,6 +414,10 @@ START_TEST(nothing_is_stated_of_what_drops_writes)
     ck_assert_ptr_nonnull(strstr(findings_get(&findings, "random_read")->why,
                                  "real capacity of 512 MiB"));
     ck_assert_str_eq(stated(&findings, "random_write", text), "inconclusive");
+    ck_assert_str_eq(stated(&findings, "read_ahead", text), "absent");
+    for (size_t i = 0; i < recorded.count; i++)
+        if (strcmp(items[i].probe, "read-ahead") == 0)
+            ck_assert_uint_le(items[i].sample.offset_bytes, 512 * MIB);
     run_all(asked, "ssd-a", 1, &findings);
     ck_assert_str_ne(stated(&findings, "random_read", text), "inconclusive");
 }
@@ -625,7 +630,7 @@ int main(void)
     tcase_add_test(cases, capacity_beyond_what_was_written_is_not_certain);
     tcase_add_test(cases, capacity_of_a_drive_that_fails_is_not_genuine);
     tcase_add_test(cases, capacity_of_a_region_is_not_that_of_the_drive);
-    tcase_add_test(cases, nothing_is_stated_of_what_drops_writes);
+    tcase_add_test(cases, what_drops_writes_is_measured_where_it_keeps_them);
     cases = tcase_create("absences");
     tcase_set_timeout(cases, 0);
     suite_add_tcase(suite, cases);

@@ -185,7 +185,7 @@ static int conclude_again(const struct csv_rows *rows,
                           const struct probe *probe, uint64_t *written_bytes,
                           struct findings *findings, struct fault *why)
 {
-    struct setting setting = rows->header.setting;
+    struct setting setting = skip_lost(&rows->header.setting, findings);
     bool hide = false;
     const char *cause = infer_flushes(rows, &hide);
     char reason[200];

@@ -333,6 +333,20 @@ static int run_once(struct session *session, const struct setting *setting,
     return error;
 }
 
+/* What is lost beyond the drive's real capacity is not measured any more. */
+static void keep_within(struct session *session,
+                        const struct probe *const probes[])
+{
+    const struct setting kept =
+        skip_lost(&session->setting, &session->findings);
+
+    if (kept.part_length_bytes == session->setting.part_length_bytes)
+        return;
+    skip_unkept(&session->findings, probes, &session->setting);
+    session->setting = kept;
+    learn_again(session);
+}
+
 /* Runs one probe, or adds the reason why it does not run. `ended`: the run has
  * ended, so it only adds the reason. */
 static int take_turn(struct session *session, const struct probe *probe,
@@ -470,6 +484,8 @@ int session_run(struct session *session, const struct probe *const probes[],
                            !finds_bad_places(probes[i], error);
         struct fault own = {FAULT_NONE, ""};
         session->turn = i;
+        if (!ended)
+            keep_within(session, probes);
         int own_error = take_turn(session, probes[i], ended, &own);
         plan_pass(&session->plan, probes[i]);
         const bool had_turn =

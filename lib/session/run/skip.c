@@ -174,20 +174,24 @@ bool skip_times(struct findings *findings, const char *probe, const char *cause)
 
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
-        char value[24];
+        const bool between = finding->value.kind == VALUE_NONE;
+        char low[24], high[24];
         if (finding->verdict != VERDICT_FOUND ||
             !unit_is_of_speed(finding->unit) ||
             strcmp(finding->probe, "assumed") == 0 ||
             (probe && strcmp(finding->probe, probe) != 0))
             continue;
-        format_quantity((uint64_t)finding->value.integer, finding->unit, value,
-                        sizeof(value));
+        format_quantity((uint64_t)(between ? finding->low : finding->value)
+                            .integer,
+                        finding->unit, low, sizeof(low));
+        format_quantity((uint64_t)finding->high.integer, finding->unit, high,
+                        sizeof(high));
         finding_withdraw(finding);
         finding_why(finding,
-                    "it was %s when measured, but the drive did not keep its "
+                    "it was %s%s%s when measured, but the drive did not keep its "
                     "speed: %s; let the drive cool down, stop whatever else "
                     "uses it, and measure again",
-                    value, cause);
+                    low, between ? " to " : "", between ? high : "", cause);
         any = true;
     }
     return any;
@@ -277,26 +281,50 @@ void skip_unwritten(struct findings *findings,
     }
 }
 
-static bool drops_writes(const struct findings *findings)
+/* The bytes that a drive keeps, at least, which drops what is written beyond;
+ * UINT64_MAX of any other. */
+static uint64_t kept_by(const struct findings *findings)
 {
     const struct finding *kind = findings_found(findings, "capacity_kind");
+    const struct finding *real = findings_found(findings, "real_capacity");
 
-    return kind && strcmp(kind->value.text, "drops") == 0;
+    return !kind || strcmp(kind->value.text, "drops") != 0 ? UINT64_MAX
+           : real ? (uint64_t)real->low.integer
+                  : 0;
+}
+
+static bool is_lost(const struct setting *setting,
+                    const struct findings *findings)
+{
+    return setting->region_offset_bytes +
+               setting_measured(setting).region_length_bytes >
+           kept_by(findings);
+}
+
+struct setting skip_lost(const struct setting *setting,
+                         const struct findings *findings)
+{
+    const uint64_t end_bytes = kept_by(findings) / MIB * MIB;
+    struct setting kept = *setting;
+
+    if (is_lost(setting, findings) && end_bytes > setting->region_offset_bytes)
+        kept.part_length_bytes = end_bytes - setting->region_offset_bytes;
+    return kept;
 }
 
 void skip_unkept(struct findings *findings, const struct probe *const probes[],
                  const struct setting *setting)
 {
-    const uint64_t kept_bytes = findings_integer(findings, "real_capacity");
-    char kept[24];
+    const struct setting kept = skip_lost(setting, findings);
+    const bool all_lost = is_lost(&kept, findings);
+    bool lost = is_lost(setting, findings);
+    char within[24];
 
-    if (!drops_writes(findings) ||
-        setting->region_offset_bytes + setting->region_length_bytes <=
-            kept_bytes)
-        return;
-    format_bytes(kept_bytes, kept, sizeof(kept));
-    for (size_t i = 0; i < findings->count; i++) {
+    format_bytes(kept_by(findings), within, sizeof(within));
+    for (size_t i = 0; i < findings->count && lost; i++) {
         struct finding *finding = &findings->items[i];
+        /* What comes behind it was measured within. */
+        lost = all_lost || strcmp(finding->parameter, "capacity_kind") != 0;
         if (!rests_on_pages(probes, finding) &&
             strcmp(finding->probe, "trim") != 0)
             continue;
@@ -305,6 +333,6 @@ void skip_unkept(struct findings *findings, const struct probe *const probes[],
                     "the drive drops data written beyond its real capacity of "
                     "%s, and requests there never reach its flash: measure "
                     "again within it (--region=0,LENGTH)",
-                    kept);
+                    within);
     }
 }

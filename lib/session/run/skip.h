@@ -52,8 +52,13 @@ void skip_unwritten(struct findings *findings,
                     const struct probe *const probes[],
                     const struct setting *setting, const char *cause);
 
-/* Marks what was measured in a region beyond the drive's real capacity in the
- * same way: such a drive drops what is written there. */
+/* A drive that drops what is written beyond its real capacity is measured
+ * within that, as soon as it is known: in this setting. */
+struct setting skip_lost(const struct setting *setting,
+                         const struct findings *findings);
+
+/* Marks what was measured beyond it, before that was known, as
+ * skip_unwritten() does. */
 void skip_unkept(struct findings *findings, const struct probe *const probes[],
                  const struct setting *setting);
 
