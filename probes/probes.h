@@ -16,7 +16,6 @@
  * fill, and needs to know of flushes. capacity is early: whoever holds a fake
  * must learn it, also where the run is cut short. */
 #define PROBES(ROW)                                                            \
-    ROW(capacity)                                                              \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
     ROW(mapping_reach)                                                         \
@@ -27,6 +26,7 @@
     ROW(flush)                                                                 \
     ROW(sync_writes)                                                           \
     ROW(sustained_write)                                                       \
+    ROW(capacity)                                                              \
     ROW(interference)                                                          \
     ROW(inter_request_distance)                                                \
     ROW(log_list)                                                              \

@@ -181,17 +181,18 @@ bool skip_times(struct findings *findings, const char *probe, const char *cause)
             strcmp(finding->probe, "assumed") == 0 ||
             (probe && strcmp(finding->probe, probe) != 0))
             continue;
-        format_quantity((uint64_t)(between ? finding->low : finding->value)
-                            .integer,
-                        finding->unit, low, sizeof(low));
+        format_quantity(
+            (uint64_t)(between ? finding->low : finding->value).integer,
+            finding->unit, low, sizeof(low));
         format_quantity((uint64_t)finding->high.integer, finding->unit, high,
                         sizeof(high));
         finding_withdraw(finding);
-        finding_why(finding,
-                    "it was %s%s%s when measured, but the drive did not keep its "
-                    "speed: %s; let the drive cool down, stop whatever else "
-                    "uses it, and measure again",
-                    low, between ? " to " : "", between ? high : "", cause);
+        finding_why(
+            finding,
+            "it was %s%s%s when measured, but the drive did not keep its "
+            "speed: %s; let the drive cool down, stop whatever else "
+            "uses it, and measure again",
+            low, between ? " to " : "", between ? high : "", cause);
         any = true;
     }
     return any;
@@ -320,7 +321,8 @@ void skip_unkept(struct findings *findings, const struct probe *const probes[],
     bool lost = is_lost(setting, findings);
     char within[24];
 
-    format_bytes(kept_by(findings), within, sizeof(within));
+    snprintf(within, sizeof(within), "0,%lluMiB",
+             (unsigned long long)(kept_by(findings) / MIB));
     for (size_t i = 0; i < findings->count && lost; i++) {
         struct finding *finding = &findings->items[i];
         /* What comes behind it was measured within. */
@@ -330,9 +332,9 @@ void skip_unkept(struct findings *findings, const struct probe *const probes[],
             continue;
         finding_withdraw(finding);
         finding_why(finding,
-                    "the drive drops data written beyond its real capacity of "
-                    "%s, and requests there never reach its flash: measure "
-                    "again within it (--region=0,LENGTH)",
+                    "the drive drops data written beyond its real capacity, "
+                    "and requests there never reach its flash: measure again "
+                    "within it, with --region=%s",
                     within);
     }
 }
