@@ -4,14 +4,16 @@
 #include "lib/oracle/seen.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { COMMITS = 32768, LEAST = 512, WRITERS = 16, PARTS = 4 };
 static const uint64_t log_bytes = 64 * MIB, write_bytes = 4 * KIB;
 /* As long as a probe looks. */
 static const uint64_t flushed_ns = 20000000000, writers_ns = 5000000000;
-/* Quarters that differ by more have no one rate. */
-static const double part_most = 2;
+/* Quarters that differ by more have no one rate, and commits between which
+ * chance chooses, so many standard deviations on each side, no one time. */
+static const double part_most = 2, quantile_z = 2;
 
 static uint64_t place_of(const struct bench *bench, size_t i)
 {
@@ -22,12 +24,18 @@ static uint64_t place_of(const struct bench *bench, size_t i)
            i * write_bytes % (span / write_bytes * write_bytes);
 }
 
-/* Takes sorted times. A user waits so long, also where it lies on a cliff. */
+/* Takes sorted times. On a cliff chance puts it at the top or at the foot: the
+ * next as many commits would have another one. */
 static void quantile(const uint64_t ns[], size_t count, double share,
                      struct sync_number *number)
 {
-    number->value = (double)ns[count - 1 - (size_t)(share * (double)count)];
-    number->seen = true;
+    const double usual = share * (double)count;
+    const double apart = quantile_z * sqrt(usual);
+    const uint64_t high = ns[count - 1 - (size_t)fmax(usual - apart, 0)];
+    const uint64_t low = ns[count - 1 - (size_t)(usual + apart)];
+
+    number->value = (double)ns[count - 1 - (size_t)usual];
+    number->seen = (double)high <= part_most * (double)low;
 }
 
 /* Is it the same rate in each part? */

@@ -484,6 +484,10 @@ static int state_sync(struct drive *drive, const struct drive *noisy,
     return 0;
 }
 
+/* A drive that keeps less is timed as one that keeps so much. */
+enum { KEPT_BLOCKS_LEAST = 16 };
+static const uint64_t kept_least_bytes = 256 * MIB;
+
 /* The drive as it is timed, with its noise and without: as long as it does not
  * fail, and where it keeps what is written. */
 static int prepare(const struct drive *drive, struct drive *noisy,
@@ -500,6 +504,14 @@ static int prepare(const struct drive *drive, struct drive *noisy,
     if (drive->fake_capacity == FAKE_ERRORS ||
         drive->fake_capacity == FAKE_FORGETS)
         noisy->real_capacity_bytes = noisy->fake_cache_bytes = 0;
+    /* Nobody times what is dropped. */
+    if (drive->fake_capacity == FAKE_DROPS && drive->real_capacity_bytes) {
+        noisy->capacity_bytes =
+            larger_of(larger_of(drive->real_capacity_bytes, kept_least_bytes),
+                      KEPT_BLOCKS_LEAST * oracle_block_bytes(drive)) /
+            MIB * MIB;
+        noisy->real_capacity_bytes = noisy->fake_cache_bytes = 0;
+    }
     *quiet = *noisy;
     quiet->truths_count = 0;
     return drive_quiet(quiet, why);
