@@ -92,6 +92,8 @@ remedy "a budget for all probes" "not everything fitted" --write-budget=2GiB \
     run clustered-page,read-buffer sim:ssd-a --write-budget=300KiB
 remedy "a budget for a fast cache" "an SLC cache may be larger" \
     --write-budget=64GiB run sustained-write sim:usb-tlc --write-budget=512MiB
+remedy "a budget for a search" "of writes, too early" named \
+    run clustered-page sim:ssd-a --write-budget=320MiB
 fresh=sim:ssd-a,initial_state=fresh,capacity_bytes=1GiB
 remedy "a budget for a fill" "is too much: allow" named \
     run clustered-page $fresh --write-budget=600MiB

@@ -146,6 +146,8 @@ int study_probe_feed(void *state, const struct sample *sample)
     struct study *study = state;
 
     study->rows_count++;
+    study->written_bytes +=
+        sample->operation == OPERATION_WRITE ? sample->length_bytes : 0;
     const uint64_t ns = sample->complete_ns - sample->submit_ns;
     if (sample->label.cell[0] && !sample->error &&
         (sample->operation == OPERATION_READ ||
@@ -308,17 +310,28 @@ static bool is_said(const struct findings *findings, size_t first,
     return false;
 }
 
+/* A search that was cut off may need as many times the budget. */
+enum { BUDGET_TIMES = 4 };
+
 /* What was said from `first` on stands: only the rest is left open. */
 static void say_unfinished(const struct study *study, struct findings *findings,
                            size_t first)
 {
     const struct probe *probe = study->probe;
-    char reason[120];
+    char reason[200], written[24], budget[24];
 
     snprintf(
         reason, sizeof(reason),
         "the measurement ended after %llu requests, too early for an answer",
         (unsigned long long)study->rows_count);
+    if (study->written_bytes > 0)
+        snprintf(reason, sizeof(reason),
+                 "the measurement ended after %s of writes, too early for an "
+                 "answer; --write-budget=%s allows more",
+                 format_bytes(study->written_bytes, written, sizeof(written)),
+                 format_bytes_option(BUDGET_TIMES *
+                                         study->setting.write_budget_bytes,
+                                     budget, sizeof(budget)));
     if (study->failed)
         snprintf(reason, sizeof(reason),
                  "there was too little memory to continue");

@@ -104,6 +104,7 @@ struct study {
     bool concluded;       /* the rows carry a conclusion: nothing more to ask */
     uint64_t given_count; /* steps that were handed out */
     uint64_t rows_count;  /* and of which the rows were fed */
+    uint64_t written_bytes; /* by these */
     uint64_t quickest_ns; /* of the requests that were measured; 0: none yet */
     uint64_t quickest_bytes; /* how long that request was */
     /* Of this reasoning: was there a claim that nothing has an effect, and how
