@@ -56,6 +56,18 @@ END_TEST
 
 /* ---- what cannot be told ------------------------------------------------- */
 
+/* An SLC cache that fills takes its commits faster than what is behind it. */
+START_TEST(a_rate_that_falls_is_a_range)
+{
+    const struct probing run = probe_drive("sim:qlc,noise=none");
+    const struct finding *rate = probing_get(&run, "sync_write_rate");
+
+    ck_assert_int_eq(rate->verdict, VERDICT_FOUND);
+    ck_assert_int_eq(rate->value.kind, VALUE_NONE);
+    ck_assert(1.3 * value_number(&rate->low) < value_number(&rate->high));
+}
+END_TEST
+
 START_TEST(a_slow_drive_has_no_longest_of_a_thousand)
 {
     const struct probing run = probe_drive("sim:card-evo-plus");
@@ -98,6 +110,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, it_is_what_the_file_states, 0,
                         suite_rows(sizeof(drives) / sizeof(drives[0])));
+    tcase_add_test(cases, a_rate_that_falls_is_a_range);
     tcase_add_test(cases, a_slow_drive_has_no_longest_of_a_thousand);
     tcase_add_test(cases, one_in_eighty_waits);
     tcase_add_test(cases, one_in_three_hundred_waits);
