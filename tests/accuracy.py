@@ -224,14 +224,16 @@ def random_drive(seed, options, noise=None):
         command.append("--kind=" + kind)
     if keys:
         command.append("--keys=" + ",".join(keys))
-    status, text, error, _ = output_of(command)
-    if status and options.keys:  # do not fit this drive
-        print("left out: %s" % error.strip(), file=sys.stderr)
-        return None
-    if status:
-        raise RuntimeError("%s: %s" % (" ".join(command), error))
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
+    if not (options.go_on and os.path.exists(path)):
+        status, text, error, _ = output_of(command)
+        if status and options.keys:  # do not fit this drive
+            print("left out: %s" % error.strip(), file=sys.stderr)
+            return None
+        if status:
+            raise RuntimeError("%s: %s" % (" ".join(command), error))
+        with open(path + ".part", "w", encoding="ascii") as file:
+            file.write(text)
+        os.replace(path + ".part", path)
     drive = Drive(path, options)
     drive.seed = seed
     return drive
