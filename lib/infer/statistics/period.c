@@ -10,7 +10,7 @@
 #include "lib/infer/statistics/stats.h"
 
 enum {
-    REPEATS_MIN = 8,
+    REPEATS_MIN = 4,
     LAG_MAX = 512,
     LAG_SAMPLES = 8192, /* values that decide on the lag */
     MARKS_MAX = 2048,   /* pairs of them are counted */

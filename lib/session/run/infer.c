@@ -245,11 +245,13 @@ static int conclude_all(const struct csv_rows *rows,
     for (int i = 0; !*names && !error && all[i]; i++)
         if (has_rows(rows, all[i]->name))
             error = conclude_again(rows, all[i], &written_bytes, findings, why);
-    while (!error && (name = strsep(&rest, " ")) != NULL)
+    while (!error && (name = strsep(&rest, " ")) != NULL) {
+        skip_unkept(findings, all, &rows->header.setting);
         for (int i = 0; !error && all[i]; i++)
             if (strcmp(all[i]->name, name) == 0)
                 error =
                     conclude_again(rows, all[i], &written_bytes, findings, why);
+    }
     return error;
 }
 

@@ -340,7 +340,7 @@ static void keep_within(struct session *session,
     const struct setting kept =
         skip_lost(&session->setting, &session->findings);
 
-    if (kept.part_length_bytes == session->setting.part_length_bytes)
+    if (kept.region_length_bytes == session->setting.region_length_bytes)
         return;
     skip_unkept(&session->findings, probes, &session->setting);
     session->setting = kept;

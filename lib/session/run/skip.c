@@ -297,8 +297,7 @@ static uint64_t kept_by(const struct findings *findings)
 static bool is_lost(const struct setting *setting,
                     const struct findings *findings)
 {
-    return setting->region_offset_bytes +
-               setting_measured(setting).region_length_bytes >
+    return setting->region_offset_bytes + setting->region_length_bytes >
            kept_by(findings);
 }
 
@@ -308,8 +307,12 @@ struct setting skip_lost(const struct setting *setting,
     const uint64_t end_bytes = kept_by(findings) / MIB * MIB;
     struct setting kept = *setting;
 
-    if (is_lost(setting, findings) && end_bytes > setting->region_offset_bytes)
-        kept.part_length_bytes = end_bytes - setting->region_offset_bytes;
+    if (!is_lost(setting, findings) ||
+        end_bytes <= setting->region_offset_bytes)
+        return kept;
+    kept.region_length_bytes = end_bytes - setting->region_offset_bytes;
+    kept.part_length_bytes =
+        smaller_of(setting->part_length_bytes, kept.region_length_bytes);
     return kept;
 }
 
