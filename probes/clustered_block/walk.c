@@ -15,7 +15,10 @@
 enum {
     CHUNK_WRITES = BLOCK_CHUNK_WRITES,
     FIRST_WRITES = 4 * CHUNK_WRITES, /* of the first search in a sweep */
-    CERTIFY_PERIODS = 16, /* periods of fresh data for a certificate */
+    /* Periods of fresh data for a certificate: as few as suffice, and as many
+     * as it takes where noise hides some. */
+    CERTIFY_FIRST = 8,
+    CERTIFY_PERIODS = 16,
     TRIES_A_LENGTH = 2,
     PARTS_MAX = 4, /* a refuted period is divided by up to this */
     FILL_ROUND_WRITES = 64,
@@ -241,15 +244,18 @@ static enum claim look_from(struct block_probe *state, struct walk *walk,
 {
     bool certified = false;
     int error = search(state, walk, from, count, dead, rule, period);
-    const size_t periods = walk->course->certify_periods;
-    size_t certified_count =
-        (periods ? periods : CERTIFY_PERIODS) * period->length;
-    if (certified_count < walk->course->certify_writes)
-        certified_count = walk->course->certify_writes;
-    const size_t end = count + certified_count;
+    const size_t most = walk->course->certify_periods
+                            ? walk->course->certify_periods
+                            : CERTIFY_PERIODS;
+    const struct period found = *period;
 
-    period->phase += from;
-    if (!error && end + CHUNK_WRITES <= walk->room_writes) {
+    for (size_t n = CERTIFY_FIRST; !error && !certified && n <= most; n *= 2) {
+        *period = found;
+        period->phase += from;
+        const size_t end =
+            count + larger_of(n * period->length, walk->course->certify_writes);
+        if (end + CHUNK_WRITES > walk->room_writes)
+            break;
         walk_to(state, walk, end);
         error = certify_on(walk, count, end, rule, period, &certified);
     }

@@ -159,6 +159,8 @@ static void add_candidate(struct candidates *candidates,
 static const uint32_t first_looks[] = {8, 12, 0};
 static const uint32_t *const search_stages[] = {first_looks, search_looks};
 
+static const char search_phase[] = "search";
+
 /* Searches one ladder of sizes for those with an effect. */
 static void search(struct page_probe *state, uint64_t multiple,
                    const uint32_t looks[], struct candidates *candidates)
@@ -182,9 +184,7 @@ static void search(struct page_probe *state, uint64_t multiple,
     }
     if (count == 0)
         return;
-    study_claim(&state->study,
-                study_text(&state->study, "search-%u", (unsigned)multiple),
-                contrasts, count, &rule);
+    study_claim(&state->study, search_phase, contrasts, count, &rule);
     /* Many rounds without a decision may hide an effect; few say nothing. */
     for (size_t i = 0; i < count; i++)
         if ((contrasts[i].side == SIDE_ABOVE &&
@@ -249,7 +249,8 @@ static bool try_candidates(struct page_probe *state,
     return false;
 }
 
-/* HOLDS: no size in either ladder has an effect that matters. */
+/* HOLDS: no size in either ladder has an effect that matters. The search
+ * measured most of what this takes. */
 static enum claim no_effect(struct page_probe *state,
                             struct page_verdict *verdict)
 {
@@ -270,12 +271,12 @@ static enum claim no_effect(struct page_probe *state,
         }
     }
     enum claim claim =
-        study_claim(&state->study, "no-effect", contrasts, count, &rule);
+        study_claim(&state->study, search_phase, contrasts, count, &rule);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
     verdict->of_host = true;
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_ABOVE &&
-            page_extra_ns(state, "no-effect", &contrasts[i]) >=
+            page_extra_ns(state, search_phase, &contrasts[i]) >=
                 page_flash_least_ns)
             verdict->of_host = false;
     return claim;
@@ -371,7 +372,7 @@ const struct probe probe_clustered_page = {
             "first, so a write of one page costs more when it is shifted by a "
             "part of it.",
     .writes = true,
-    .budget_share = 6,
+    .budget_share = 12,
     .region_min_bytes = 64 * MIB,
     .by_operation = true,
     .answers = {"clustered_page", "read_modify_write"},

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "lib/base/units.h"
+#include "probes/placing.h"
 #include "probes/probes.h"
 
 enum { CANDIDATES_MAX = 4, FIRST_FREE = 16 };
@@ -105,26 +106,42 @@ static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
     return verdict->claim;
 }
 
+/* One block more, at every `nth` size of multiples up to `most`. Of long writes
+ * few are compared in a round, as they cost most. Both claims below take the
+ * same. */
+static size_t steps_of(const struct page_probe *state, uint64_t most,
+                       size_t nth, enum side expected, double threshold,
+                       struct contrast contrasts[4 * PAGE_SIZES_MAX])
+{
+    size_t count = 0;
+
+    for (uint64_t multiple = 1; multiple <= most; multiple += 2) {
+        uint64_t sizes[PAGE_SIZES_MAX];
+        size_t n = page_ladder(state, multiple, 256 * KIB, sizes);
+        for (size_t i = nth - 1; i < n; i += nth) {
+            contrasts[count] = page_longer(state, sizes[i], expected);
+            contrasts[count].low = contrasts[count].high = threshold;
+            contrasts[count].repeats = placing_repeats(sizes[i], 2, 16, MIB);
+            count++;
+        }
+    }
+    return count;
+}
+
+static const char steps[] = "search-stairs";
+
 /* The sizes beyond which one block more costs something, ascending. */
 static size_t search_stairs(struct page_probe *state,
                             uint64_t found[PAGE_SIZES_MAX])
 {
-    static const uint64_t multiples[] = {1, 3};
-    struct contrast contrasts[2 * PAGE_SIZES_MAX];
-    size_t count = 0, found_count = 0;
+    struct contrast contrasts[4 * PAGE_SIZES_MAX];
+    const size_t count =
+        steps_of(state, 3, 1, SIDE_OPEN, stair_least, contrasts);
+    size_t found_count = 0;
 
-    for (size_t m = 0; m < 2; m++) {
-        uint64_t sizes[PAGE_SIZES_MAX];
-        size_t n = page_ladder(state, multiples[m], 256 * KIB, sizes);
-        for (size_t i = 0; i < n; i++) {
-            contrasts[count] = page_longer(state, sizes[i], SIDE_OPEN);
-            contrasts[count].low = contrasts[count].high = stair_least;
-            count++;
-        }
-    }
     const struct claim_rule rule = {
         .alpha = page_search_error * 7 * (double)count, .looks = search_looks};
-    study_claim(&state->study, "search-stairs", contrasts, count, &rule);
+    study_claim(&state->study, steps, contrasts, count, &rule);
     for (uint64_t size = 0, next; found_count < CANDIDATES_MAX; size = next) {
         next = UINT64_MAX;
         for (size_t i = 0; i < count; i++)
@@ -150,7 +167,8 @@ static enum claim no_debt(struct page_probe *state, double *confidence)
 
     for (uint64_t size = 64 * KIB; size < page_largest_bytes; size *= 2) {
         contrasts[count] =
-            trial_expect(page_pair(&page_doubled, size, 2 * size, 2 * size, 16),
+            trial_expect(page_pair(&page_doubled, size, 2 * size, 2 * size,
+                                   placing_repeats(size, 2, 16, MIB)),
                          SIDE_BELOW, page_effect_none, page_effect_none, NULL);
         contrasts[count++].predicted = log(2);
     }
@@ -160,25 +178,17 @@ static enum claim no_debt(struct page_probe *state, double *confidence)
     return claim;
 }
 
-/* HOLDS: one block more costs nothing that matters at any size. The sizes
- * include 3, 5 and 7 x 2^k, of which powers of two tell nothing. */
+/* HOLDS: one block more costs nothing that matters. The sizes include 3, 5 and
+ * 7 x 2^k, of which powers of two tell nothing; and of these every second, for
+ * a page has its step at twice its size as well. */
 static enum claim no_stairs(struct page_probe *state, double *confidence)
 {
     const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
     struct contrast contrasts[4 * PAGE_SIZES_MAX];
-    size_t count = 0;
-
-    for (uint64_t multiple = 1; multiple <= 7; multiple += 2) {
-        uint64_t sizes[PAGE_SIZES_MAX];
-        size_t n = page_ladder(state, multiple, 256 * KIB, sizes);
-        for (size_t i = 0; i < n; i++) {
-            contrasts[count] = page_longer(state, sizes[i], SIDE_BELOW);
-            contrasts[count].low = contrasts[count].high = stairs_none;
-            count++;
-        }
-    }
+    const size_t count =
+        steps_of(state, 7, 2, SIDE_BELOW, stairs_none, contrasts);
     enum claim claim =
-        study_claim(&state->study, "no-stairs", contrasts, count, &rule);
+        study_claim(&state->study, steps, contrasts, count, &rule);
     *confidence = claim_confidence(contrasts, count, &rule);
     return claim;
 }
