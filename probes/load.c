@@ -10,9 +10,7 @@
 /* Of the capacity: much of it takes more writes to become steady, and little
  * of it has so much spare flash that cleaning hardly shows. */
 static const uint64_t span_parts = 8;
-/* Without more patience: so long, and so many writes at most. */
-static const double usual_ns = 90e9;
-static const uint64_t usual_writes = UINT64_C(1) << 20;
+static const double usual_ns = (double)SETTING_PATIENCE_NS;
 /* A drive that has to clean is slower than one that has not yet; and in a run
  * of all probes this one has about such a part of the budget. */
 static const double remedy_times = 4, remedy_parts = 8;
@@ -49,7 +47,7 @@ static uint64_t budget_writes(const struct setting *setting)
 
 static double patience_writes(const struct setting *setting)
 {
-    return fmax(1, load_longest_ns(setting) / usual_ns) * (double)usual_writes;
+    return fmax(1, load_longest_ns(setting) / usual_ns) * LOAD_WRITES_MAX;
 }
 
 size_t load_blocks_most(const struct setting *setting)
@@ -65,7 +63,7 @@ char *load_remedy(const struct setting *setting, double blocks, double block_ns,
     const double writes = remedy_times * blocks * LOAD_BLOCK_WRITES;
     const double ns = fmax(remedy_times * blocks * block_ns,
                            writes > patience_writes(setting)
-                               ? writes / (double)usual_writes * usual_ns
+                               ? writes / LOAD_WRITES_MAX * usual_ns
                                : 0);
     const double bytes =
         remedy_parts * writes * (double)placing_small_bytes(setting);

@@ -53,7 +53,15 @@ struct setting setting_measured(const struct setting *setting)
 struct setting setting_for(const struct probe *probe,
                            const struct setting *setting)
 {
-    return probe->compares ? *setting : setting_measured(setting);
+    struct setting own = probe->compares ? *setting : setting_measured(setting);
+
+    if (probe->budget_parts)
+        own.write_budget_bytes /= probe->budget_parts;
+    if (probe->region_parts)
+        own.write_budget_bytes =
+            smaller_of(own.write_budget_bytes,
+                       own.region_length_bytes / probe->region_parts);
+    return own;
 }
 
 static const struct probe *probe_by(enum probe_method method,
@@ -62,24 +70,49 @@ static const struct probe *probe_by(enum probe_method method,
     return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
 }
 
+/* A probe writes so little besides its part of the budget. */
+static const uint64_t aside_most_bytes = 32 * MIB;
+
 struct probe_plan probe_planned(const struct probe *probe,
                                 const struct setting *setting)
 {
     const struct probe *counts = probe_by(setting->method, probe);
-    const uint64_t bytes = larger_of(4 * KIB, setting->logical_block_bytes);
+    const struct setting own = setting_for(probe, setting);
+    const uint64_t limit = own.request_limit_bytes;
+    const uint64_t filled = counts->usual_fills * own.region_length_bytes;
+    const uint64_t pieces = filled / (limit ? smaller_of(limit, MIB) : MIB);
+    const uint64_t longer =
+        counts->plan ? 1 : larger_of(1, own.logical_block_bytes / (4 * KIB));
+    const uint64_t more =
+        counts->patient ? 1 + own.patience_ns / SETTING_PATIENCE_NS : 1;
     struct probe_plan plan = counts->usual;
 
     if (counts->plan)
-        counts->plan(setting, &plan);
-    plan.requests_max = larger_of(plan.requests_max, plan.requests);
-    if (!plan.bytes_read_max && !plan.bytes_read && !plan.bytes_written_max &&
-        !plan.bytes_written) {
-        plan.bytes_read = plan.requests * bytes;
-        plan.bytes_read_max = plan.requests_max * bytes;
+        counts->plan(&own, &plan);
+    plan.requests_max =
+        more * larger_of(plan.requests_max, plan.requests) + pieces;
+    plan.requests += pieces;
+    if (!plan.bytes_read && !plan.bytes_written && !plan.bytes_written_max) {
+        plan.bytes_read = (plan.requests - pieces) * 4 * KIB;
+        plan.bytes_read_max = (plan.requests_max - pieces) * 4 * KIB;
     }
-    plan.bytes_read_max = larger_of(plan.bytes_read_max, plan.bytes_read);
+    plan.bytes_read_max =
+        longer * larger_of(plan.bytes_read_max, plan.bytes_read);
+    plan.bytes_read *= longer;
     plan.bytes_written_max =
-        larger_of(plan.bytes_written_max, plan.bytes_written);
+        longer * more * larger_of(plan.bytes_written_max, plan.bytes_written) +
+        filled;
+    plan.bytes_written = longer * plan.bytes_written + filled;
+    if (counts->budget_parts && plan.bytes_written > own.write_budget_bytes) {
+        plan.requests =
+            plan.requests * own.write_budget_bytes / plan.bytes_written;
+        plan.bytes_written = own.write_budget_bytes;
+    }
+    if (counts->budget_parts)
+        plan.bytes_written_max = smaller_of(
+            plan.bytes_written_max, own.write_budget_bytes + aside_most_bytes);
+    if (own.read_only)
+        plan.bytes_written = plan.bytes_written_max = 0;
     return plan;
 }
 

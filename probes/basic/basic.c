@@ -397,23 +397,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    uint64_t bytes = placing_small_bytes(setting);
-
-    const uint64_t streams = REQUESTS_MAX / kinds[SEQUENTIAL_READ].round;
-    const uint64_t going_on = sustained_requests_most(setting, bytes);
-    plan->requests = 1000 + going_on / 2;
-    plan->requests_max =
-        KINDS * REQUESTS_MAX + LEADING_READS * streams + going_on;
-    plan->bytes_read = 650 * bytes;
-    plan->bytes_written = (350 + going_on / 2) * bytes;
-    plan->bytes_read_max = (2 * REQUESTS_MAX + LEADING_READS * streams) * bytes;
-    plan->bytes_written_max = (2 * REQUESTS_MAX + going_on) * bytes;
-    if (setting->read_only)
-        plan->bytes_written = plan->bytes_written_max = 0;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -449,7 +432,15 @@ const struct probe probe_basic = {
                 "sequential_write"},
     .literal = &paper_basic,
     .by_write = {"random_write", "sequential_write"},
-    .plan = plan,
+    /* Some rounds of each kind, and half of the writes that go on. */
+    .usual = {.requests = 1000 + 8192,
+              .requests_max = KINDS * REQUESTS_MAX + 200 + 16384,
+              .bytes_read = 650 * 4 * KIB,
+              .bytes_read_max = (2 * REQUESTS_MAX + 200) * 4 * KIB,
+              .bytes_written = (350 + 8192) * 4 * KIB,
+              .bytes_written_max = (2 * REQUESTS_MAX + 16384) * 4 * KIB},
+    .budget_parts = 16,
+    .region_parts = 32,
     .begin = begin,
     TRIAL_PROBE(struct state, think),
 };

@@ -13,7 +13,6 @@ enum { ROUND_WRITES = 16, FIRST_ROUNDS = 2, LEVEL_ROUNDS = 8 };
  * half of the spare area of any drive (a fourteenth), which it leaves clean for
  * the other probes; and a small part of what a run may write. */
 static const uint64_t bytes_usual = 64 * MIB;
-static const uint64_t region_parts = 32, budget_parts = 16;
 /* No look at twice as many that would take longer than this. */
 static const double longest_ns = 20e9;
 /* A level has risen when a write takes twice as long on average as one did at
@@ -25,17 +24,8 @@ static const double steady_most = 1.2;
 static uint32_t rounds_most(const struct setting *setting,
                             uint64_t request_bytes)
 {
-    const uint64_t bytes = smaller_of(
-        smaller_of(bytes_usual, setting->region_length_bytes / region_parts),
-        setting->write_budget_bytes / budget_parts);
-
-    return (uint32_t)(bytes / (ROUND_WRITES * request_bytes));
-}
-
-uint64_t sustained_requests_most(const struct setting *setting,
-                                 uint64_t request_bytes)
-{
-    return (uint64_t)rounds_most(setting, request_bytes) * ROUND_WRITES;
+    return (uint32_t)(smaller_of(bytes_usual, setting->write_budget_bytes) /
+                      (ROUND_WRITES * request_bytes));
 }
 
 static const struct contrast writes = {.name = "sustained",

@@ -25,10 +25,6 @@ struct sustained {
     bool risen;             /* from what one cost at first */
 };
 
-/* Most requests of this length. */
-uint64_t sustained_requests_most(const struct setting *setting,
-                                 uint64_t request_bytes);
-
 /* False: measure first, what was asked for. `single_ns` is what a write costs
  * on average as long as none before it keeps it waiting. */
 bool sustained_measure(struct study *study, const char *phase,

@@ -43,6 +43,7 @@ struct state {
 /* Marks that are read after the fill, and pairs that are read at once. */
 static const char phase_far[] = "marks", phase_near[] = "pairs";
 enum { MARK_FIRST = 1, MARK_FAR, MARK_AGAIN, BISECT_MAX = 40 };
+enum { MARKS = CAPACITY_MARKS_MAX + 2 * CAPACITY_PAIRS_MAX + BISECT_MAX + 1 };
 static const uint64_t page_bytes = 4 * KIB; /* of the fill */
 /* A larger cache may hide a loss, and a drive may forget only once it is full:
  * the marks and the fill are a small part of what it says it has. */
@@ -755,23 +756,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t fill_bytes = capacity_fill_bytes(setting);
-    const uint64_t unit_bytes = placing_small_bytes(setting);
-    const uint64_t marks = /* one of all, or at the end of a size, again */
-        CAPACITY_MARKS_MAX + 2 * CAPACITY_PAIRS_MAX + BISECT_MAX + 1;
-
-    plan->bytes_written = fill_bytes + CAPACITY_PAIRS_MAX * unit_bytes;
-    plan->bytes_written_max = fill_bytes + marks * unit_bytes;
-    plan->bytes_read = CAPACITY_PAIRS_MAX * unit_bytes;
-    plan->bytes_read_max =
-        marks * unit_bytes + TRACES * TRACE_PAGES * page_bytes;
-    plan->requests = fill_bytes / MIB + 2 * CAPACITY_PAIRS_MAX;
-    plan->requests_max =
-        fill_bytes / (4 * KIB) + 3 * marks + TRACES * TRACE_PAGES;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -791,7 +775,15 @@ const struct probe probe_capacity = {
     .compares = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"real_capacity", "capacity_kind"},
-    .plan = plan,
+    /* Marks in pairs; at most all, and those of a bisection. */
+    .usual = {.requests = 960 + 2 * CAPACITY_PAIRS_MAX,
+              .requests_max = 960 * 256 + 3 * MARKS + TRACES * TRACE_PAGES,
+              .bytes_written = 960 * MIB + CAPACITY_PAIRS_MAX * 4 * KIB,
+              .bytes_written_max = 960 * MIB + MARKS * 4 * KIB,
+              .bytes_read = CAPACITY_PAIRS_MAX * 4 * KIB,
+              .bytes_read_max = (MARKS + TRACES * TRACE_PAGES) * 4 * KIB},
+    .budget_parts = 4,
+    .region_parts = 4,
     .begin = begin,
     STUDY_PROBE(struct state, .think = think),
 };

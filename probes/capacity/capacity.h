@@ -47,7 +47,4 @@ void capacity_lay_out(const struct setting *setting,
 bool capacity_has_mark(const struct capacity_layout *layout,
                        uint64_t offset_bytes, uint64_t length_bytes);
 
-/* What the fill is, without the whole of a layout. */
-uint64_t capacity_fill_bytes(const struct setting *setting);
-
 #endif

@@ -7,8 +7,6 @@
 
 /* All that is written stays within 1 GiB: marks take the rest of it. */
 static const uint64_t fill_most_bytes = 960 * MIB;
-/* Of the region, and of the budget of the run, the fill takes so much. */
-static const uint64_t fill_share = 4;
 /* The smallest distance that is tried: less is no drive. */
 enum { POWER_LEAST = 22, GRID_SMALL = 128 };
 /* Near ones follow each other at this distance, which no power of two from the
@@ -17,16 +15,6 @@ static const uint64_t near_pitch_bytes = 64 * KIB;
 /* Marks of the grid lie beside all near and far ones. */
 static const uint64_t grid_shift_bytes = 32 * KIB;
 static const uint64_t piece_usual_bytes = MIB;
-
-uint64_t capacity_fill_bytes(const struct setting *setting)
-{
-    const uint64_t most_bytes = smaller_of(
-        smaller_of(setting->region_length_bytes, setting->write_budget_bytes) /
-            fill_share,
-        fill_most_bytes);
-
-    return most_bytes / MIB * MIB;
-}
 
 static void add(struct capacity_layout *layout, enum capacity_what what,
                 uint32_t power, uint64_t offset_bytes)
@@ -83,9 +71,10 @@ void capacity_lay_out(const struct setting *setting,
     const uint64_t end_bytes =
         setting->region_offset_bytes + setting->region_length_bytes;
 
-    *layout =
-        (struct capacity_layout){.unit_bytes = placing_small_bytes(setting),
-                                 .fill_bytes = capacity_fill_bytes(setting)};
+    *layout = (struct capacity_layout){
+        .unit_bytes = placing_small_bytes(setting),
+        .fill_bytes = smaller_of(fill_most_bytes, setting->write_budget_bytes) /
+                      MIB * MIB};
     layout->fill_offset_bytes =
         (end_bytes - layout->fill_bytes) / page_bytes * page_bytes;
     layout->piece_bytes =

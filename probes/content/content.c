@@ -328,18 +328,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    /* Usually a few blocks; most of the region if blocks are large. */
-    const uint64_t usual = 96 * MIB, large_blocks_bytes = 12 * GIB;
-    uint64_t most = setting->region_length_bytes / 4 * 3;
-
-    plan->bytes_written = smaller_of(usual, most / 16);
-    plan->bytes_written_max = larger_of(most, large_blocks_bytes);
-    plan->requests = 1500;
-    plan->requests_max = 400000;
-}
-
 /* Without logs: takes the erase unit and the page as far as known. A block is
  * finished when the next one is written. */
 static void take_usual(struct content_probe *state,
@@ -414,7 +402,11 @@ const struct probe probe_content = {
     .answers = {"content_dependence", "content_unit"},
     .by_flush = {"content_dependence", "content_unit"},
     .literal = &paper_content,
-    .plan = plan,
+    /* A few blocks; most of the region if blocks are large. */
+    .usual = {.requests = 1500,
+              .requests_max = 400000,
+              .bytes_written = 96 * MIB,
+              .bytes_written_max = 48 * GIB},
     .begin = begin,
     TRIAL_PROBE(struct content_probe, think),
 };

@@ -29,15 +29,6 @@ struct state {
     bool flushed;
 };
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t bytes = setting->region_length_bytes;
-    const uint64_t piece_bytes = placing_piece(setting, piece_usual_bytes);
-
-    plan->bytes_written = bytes;
-    plan->requests = (bytes + piece_bytes - 1) / piece_bytes + 1;
-}
-
 static int start(const struct setting *setting, const struct findings *known,
                  void **result)
 {
@@ -97,7 +88,8 @@ const struct probe probe_fill = {
             "where along the drive the speed changes.",
     .writes = true,
     .prepares = true,
-    .plan = plan,
+    .usual = {.requests = 1},
+    .usual_fills = 1,
     .start = start,
     .next = next,
     .feed = feed,

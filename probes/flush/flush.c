@@ -42,7 +42,7 @@ static const double work_least = 0.10, work_none = 0.12;
  * both, at least so much longer. */
 static const double through_least = 0.20;
 static const uint32_t looks[] = {18, 22, 28, 36, 48, 64, 96, 128, 0};
-enum { ROUNDS_MAX = 128, ROUNDS_USUAL = 22 };
+enum { ROUNDS_MAX = 128 };
 static const struct claim_rule rule = {
     .alpha = 1e-4, .looks = looks, .to_the_end = true};
 
@@ -300,29 +300,6 @@ static bool value(const struct study *study, const char *phase,
         study, phase, contrast, round, random, ratio);
 }
 
-static uint64_t flush_read_bytes(void)
-{
-    return flush_bytes(FLUSH_READ) + flush_bytes(FLUSH_LONG_READ);
-}
-
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t rested_bytes = 2 * RESTED * flush_bytes(FLUSH_FUA);
-
-    (void)setting;
-    plan->bytes_written =
-        rested_bytes + FLUSHING_BYTES + ROUNDS_USUAL * flush_round_bytes();
-    plan->bytes_written_max =
-        rested_bytes + FLUSHING_BYTES_MAX + ROUNDS_MAX * flush_round_bytes();
-    plan->bytes_read = FLUSHING_BYTES + ROUNDS_USUAL * flush_read_bytes();
-    plan->bytes_read_max =
-        FLUSHING_READ_BYTES_MAX + ROUNDS_MAX * flush_read_bytes();
-    plan->requests =
-        5 * RESTED + FLUSHING_REQUESTS + ROUNDS_USUAL * flush_round_requests();
-    plan->requests_max = 5 * RESTED + FLUSHING_REQUESTS_MAX +
-                         ROUNDS_MAX * flush_round_requests();
-}
-
 const struct probe probe_flush = {
     .name = "flush",
     .question = "Does a flush wait for the flash, and what does it cost?",
@@ -332,6 +309,17 @@ const struct probe probe_flush = {
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"flush_honesty", "flush_time", "fua_time"},
-    .plan = plan,
+    /* 22 rounds and 128 at most: of 115 requests, of which writes of 600 KiB,
+     * and reads of 260 KiB. */
+    .usual = {.requests = 5 * RESTED + FLUSHING_REQUESTS + 22 * 115,
+              .requests_max =
+                  5 * RESTED + FLUSHING_REQUESTS_MAX + ROUNDS_MAX * 115,
+              .bytes_written =
+                  2 * RESTED * 4 * KIB + FLUSHING_BYTES + 22 * 600 * KIB,
+              .bytes_written_max = 2 * RESTED * 4 * KIB + FLUSHING_BYTES_MAX +
+                                   ROUNDS_MAX * 600 * KIB,
+              .bytes_read = FLUSHING_BYTES + 22 * 260 * KIB,
+              .bytes_read_max =
+                  FLUSHING_READ_BYTES_MAX + ROUNDS_MAX * 260 * KIB},
     STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };

@@ -44,10 +44,6 @@ struct contrast flush_contrast(enum flush_what what, double low, double high);
 bool flush_round(const struct study *study, uint32_t round,
                  struct flush_times *times);
 
-/* Requests of a round, and the bytes that it writes. */
-uint64_t flush_round_requests(void);
-uint64_t flush_round_bytes(void);
-
 extern const char flush_phase[];
 
 #endif

@@ -40,23 +40,13 @@ static bool has_flush(enum flush_what what)
     return what != FLUSH_FUA;
 }
 
-uint64_t flush_round_bytes(void)
+static uint64_t round_bytes(void)
 {
     uint64_t bytes = 0;
 
     for (enum flush_what what = 0; what < FLUSH_WHATS; what++)
         bytes += is_read(what) ? 0 : flush_bytes(what);
     return bytes;
-}
-
-uint64_t flush_round_requests(void)
-{
-    uint64_t count = 0;
-
-    for (enum flush_what what = 0; what < FLUSH_WHATS; what++)
-        count += works[what].count + has_flush(what) +
-                 2; /* a flush and a rest before */
-    return count;
 }
 
 /* A place that was not written a moment ago. */
@@ -77,8 +67,8 @@ static void send(const struct trial *trial)
 {
     const uint64_t base =
         placing_base(&trial->study->setting, trial->study->seed, window_bytes);
-    const uint64_t rounds = window_bytes / flush_round_bytes();
-    uint64_t next = base + trial->round % rounds * flush_round_bytes();
+    const uint64_t rounds = window_bytes / round_bytes();
+    uint64_t next = base + trial->round % rounds * round_bytes();
     size_t order[FLUSH_WHATS];
 
     random_order(trial->random, order, FLUSH_WHATS);

@@ -213,19 +213,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t least = smaller_of(load_blocks_most(setting), UNIFORM_FIRST);
-    const uint64_t most = load_blocks_most(setting);
-    const uint64_t write_bytes = load_make(setting, "").write_bytes;
-
-    *plan = (struct probe_plan){
-        .requests = least * LOAD_BLOCK_WRITES,
-        .requests_max = most * LOAD_BLOCK_WRITES,
-        .bytes_written = least * LOAD_BLOCK_WRITES * write_bytes,
-        .bytes_written_max = most * LOAD_BLOCK_WRITES * write_bytes};
-}
-
 static void take_known(struct hot_cold_probe *state,
                        const struct findings *known)
 {
@@ -270,7 +257,12 @@ const struct probe probe_hot_cold = {
     .region_min_bytes = 128 * MIB,
     .answers = {"hot_cold_separation"},
     .needs = {"steady_random_write"},
-    .plan = plan,
+    .usual = {.requests = UNIFORM_FIRST * LOAD_BLOCK_WRITES,
+              .requests_max = LOAD_WRITES_MAX,
+              .bytes_written = UNIFORM_FIRST * LOAD_BLOCK_WRITES * 4 * KIB,
+              .bytes_written_max = LOAD_WRITES_MAX * 4 * KIB},
+    .patient = true,
+    .budget_parts = 1,
     .begin = begin,
     STUDY_PROBE(struct hot_cold_probe, .think = think),
 };

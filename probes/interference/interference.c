@@ -36,10 +36,11 @@
 static const uint32_t looks_all[] = {18, 22, 28, 36, 42, 0},
                       looks_some[] = {18, 22, 28, 0}, looks_one[] = {18, 0};
 static const uint32_t *const looks[] = {looks_all, looks_some, looks_one};
-enum { LOOKS = sizeof(looks) / sizeof(looks[0]), ROUNDS_LEAST = 18 };
-
-/* Of the budget: so small a drive has one of a few GiB, and few probes. */
-static const uint64_t budget_parts = 4;
+enum {
+    LOOKS = sizeof(looks) / sizeof(looks[0]),
+    ROUNDS_LEAST = 18,
+    ROUNDS_MOST = 42
+};
 
 static const char phase[] = "beside";
 
@@ -142,30 +143,12 @@ static const uint32_t *looks_of(const struct setting *setting)
 {
     const uint64_t round_bytes =
         beside_round_writes() * write_bytes_of(setting);
-    const uint64_t most_bytes = setting->write_budget_bytes / budget_parts;
 
     for (size_t i = 0; i < LOOKS; i++)
-        if (interference_last(looks[i]) * round_bytes <= most_bytes)
+        if (interference_last(looks[i]) * round_bytes <=
+            setting->write_budget_bytes)
             return looks[i];
     return NULL;
-}
-
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint32_t *counts = looks_of(setting);
-    const uint64_t least = counts ? ROUNDS_LEAST : 0;
-    const uint64_t most = counts ? interference_last(counts) : 0;
-    const uint64_t writes = beside_round_writes();
-    const uint64_t reads = beside_round_reads();
-    /* A flush and a pause. */
-    const uint64_t requests = reads + writes + 2;
-
-    plan->requests = least * requests;
-    plan->requests_max = most * requests;
-    plan->bytes_read = least * reads * read_bytes_of(setting);
-    plan->bytes_read_max = most * reads * read_bytes_of(setting);
-    plan->bytes_written = least * writes * write_bytes_of(setting);
-    plan->bytes_written_max = most * writes * write_bytes_of(setting);
 }
 
 static void begin(void *memory, const struct setting *setting,
@@ -193,7 +176,15 @@ const struct probe probe_interference = {
     .budget_share = 4,
     .region_min_bytes = 64 * MIB,
     .answers = {"read_slowdown", "read_priority"},
-    .plan = plan,
+    /* Rounds of 308 requests: 173 writes of 128 KiB, 133 reads, a flush and a
+     * pause. */
+    .usual = {.requests = ROUNDS_LEAST * 308,
+              .requests_max = ROUNDS_MOST * 308,
+              .bytes_written = ROUNDS_LEAST * 173 * 128 * KIB,
+              .bytes_written_max = ROUNDS_MOST * 173 * 128 * KIB,
+              .bytes_read = ROUNDS_LEAST * 133 * 4 * KIB,
+              .bytes_read_max = ROUNDS_MOST * 133 * 4 * KIB},
+    .budget_parts = 4,
     .begin = begin,
     TRIAL_PROBE(struct interference_probe, think),
 };

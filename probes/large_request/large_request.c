@@ -345,24 +345,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    uint64_t sizes[LINE_SIZES], round = 2 * request_unit_bytes;
-
-    line_sizes(setting->request_limit_bytes, sizes);
-    for (int i = 0; i < LINE_SIZES; i++)
-        round += sizes[i] + 4 * request_unit_bytes;
-    /* two requests for each read, four for each write */
-    const uint64_t requests = 2 * REQUEST_SIZES + 4 * LINE_SIZES;
-    plan->requests = requests * 42;
-    /* plus a pause before each round */
-    plan->requests_max = (requests + 2) * ROUNDS_MAX;
-    plan->bytes_read = plan->bytes_written = 42 * round;
-    plan->bytes_read_max = plan->bytes_written_max = ROUNDS_MAX * round;
-    if (setting->read_only)
-        plan->bytes_written = plan->bytes_written_max = 0;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -385,7 +367,14 @@ const struct probe probe_large_request = {
     .by_flush = {"write_cost_4k"},
     .by_write = {"write_cost_4k"},
     .literal = &paper_large_request,
-    .plan = plan,
+    /* 42 rounds: two requests for each read and four for each write, 872 KiB of
+     * each kind; at most a pause before each round, too. */
+    .usual = {.requests = 42 * 38,
+              .requests_max = ROUNDS_MAX * 40,
+              .bytes_read = 42 * 872 * KIB,
+              .bytes_read_max = ROUNDS_MAX * 872 * KIB,
+              .bytes_written = 42 * 872 * KIB,
+              .bytes_written_max = ROUNDS_MAX * 872 * KIB},
     .begin = begin,
     TRIAL_PROBE(struct request_probe, think),
 };

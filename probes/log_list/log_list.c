@@ -377,21 +377,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    uint64_t page = placing_small_bytes(setting);
-
-    plan->requests = 1000;
-    plan->requests_max = 60000;
-    plan->bytes_written = plan->requests / 2 * page;
-    plan->bytes_written_max =
-        plan->requests_max / 2 * page +
-        (MEMORY_WRITES * MIB +
-         STEADY_ROUNDS * STEADY_WRITES * LOG_STEADY_BYTES);
-    plan->bytes_read_max = plan->requests_max / 2 * page + MEMORY_WRITES * MIB;
-    plan->requests_max += STEADY_ROUNDS * STEADY_WRITES;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -414,7 +399,14 @@ const struct probe probe_log_list = {
     .answers = {"log_list", "log_block"},
     .by_flush = {"log_list", "log_block"},
     .literal = &paper_log_list,
-    .plan = plan,
+    /* Half of the requests write; at most with the memory and steady rounds. */
+    .usual = {.requests = 1000,
+              .requests_max = 60000 + STEADY_ROUNDS * STEADY_WRITES,
+              .bytes_written = 500 * 4 * KIB,
+              .bytes_written_max =
+                  30000 * 4 * KIB + MEMORY_WRITES * MIB +
+                  STEADY_ROUNDS * STEADY_WRITES * LOG_STEADY_BYTES,
+              .bytes_read_max = 30000 * 4 * KIB + MEMORY_WRITES * MIB},
     .begin = begin,
     TRIAL_PROBE(struct log_probe, think),
 };

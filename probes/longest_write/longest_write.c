@@ -32,8 +32,6 @@ static const uint64_t piece_least_bytes = 64 * KIB, most_bytes = GIB;
 /* Who writes fast does not write small pieces one by one. */
 static const uint64_t piece_most_bytes = MIB;
 static const double piece_usual_s = 2e-3;
-/* A part of budget and region. */
-enum { BUDGET_PARTS = 16, REGION_PARTS = 2 };
 static const double usual_ns = 30e9;
 /* How fast it can, where nothing else has said so: by these writes. */
 static const uint64_t try_bytes = 32 * MIB;
@@ -69,22 +67,6 @@ static uint64_t piece_of(const struct setting *setting, double rate)
     return larger_of(setting->logical_block_bytes, smaller_of(bytes, most));
 }
 
-static uint64_t bytes_most(const struct setting *setting)
-{
-    return smaller_of(
-        smaller_of(most_bytes, setting->write_budget_bytes / BUDGET_PARTS),
-        setting->region_length_bytes / REGION_PARTS);
-}
-
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t bytes = bytes_most(setting) + try_bytes;
-
-    plan->bytes_written = bytes;
-    /* A pause before each write. */
-    plan->requests = 2 * (bytes / piece_of(setting, 0)) + 2;
-}
-
 static double known_rate(const struct setting *setting,
                          const struct findings *known)
 {
@@ -109,9 +91,9 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     *result = state;
-    state->begin_bytes = state->at_bytes =
-        placing_base(setting, random_mix(setting->seed ^ most_bytes),
-                     bytes_most(setting) + try_bytes);
+    state->begin_bytes = state->at_bytes = placing_base(
+        setting, random_mix(setting->seed ^ most_bytes),
+        smaller_of(most_bytes, setting->write_budget_bytes) + try_bytes);
     state->end_bytes =
         setting->region_offset_bytes + setting->region_length_bytes;
     state->most_ns = setting->patience_ns
@@ -156,7 +138,8 @@ static enum probe_next next(void *data, struct step *step)
             *step = named(write, "try");
         return PROBE_STEP;
     }
-    if ((state->count + 1) * state->piece_bytes > bytes_most(&state->setting) ||
+    if ((state->count + 1) * state->piece_bytes >
+            smaller_of(most_bytes, state->setting.write_budget_bytes) ||
         (double)(state->now_ns - state->begin_ns) > state->most_ns)
         return PROBE_DONE;
     const double early_ns = due_ns(state) - (double)state->now_ns;
@@ -284,7 +267,10 @@ const struct probe probe_longest_write = {
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"longest_write", "logger_buffer"},
-    .plan = plan,
+    /* Pieces of 64 KiB, with a pause before each. */
+    .usual = {.requests = 2 * 16896 + 2, .bytes_written = GIB + 32 * MIB},
+    .budget_parts = 16,
+    .region_parts = 2,
     .start = start,
     .next = next,
     .feed = feed,

@@ -39,8 +39,6 @@ enum {
 };
 
 static const double most_bytes_blocks = 3.0 * 1024 * 1024 * 1024;
-/* The longest page that clustered-page looks for is shorter. */
-static const uint64_t longest_page_bytes = 4 * MIB;
 
 struct state {
     struct study study;
@@ -248,18 +246,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    plan->requests = read_kinds_requests;
-    plan->requests_max = 800000;
-    plan->bytes_written = 0;
-    plan->bytes_written_max = setting->flush_untrue ? 0 : 3 * GIB;
-    plan->bytes_read = read_kinds_requests * placing_small_bytes(setting);
-    plan->bytes_read_max =
-        read_kinds_requests_max * placing_small_bytes(setting) +
-        BESIDE * longest_page_bytes;
-}
-
 static double confidence_of(const struct findings *known, const char *parameter)
 {
     const struct finding *finding = findings_get(known, parameter);
@@ -299,7 +285,13 @@ const struct probe probe_nand_type = {
     .by_flush = {"nand_type"},
     .without_flush = true,
     .literal = &paper_nand_type,
-    .plan = plan,
+    .usual = {.requests = 3 * READ_KINDS_SWEEPS * READ_KINDS_PLACES,
+              .requests_max = 800000,
+              .bytes_written_max = 3 * GIB,
+              .bytes_read = 3 * READ_KINDS_SWEEPS * READ_KINDS_PLACES * 4 * KIB,
+              .bytes_read_max =
+                  3 * READ_KINDS_SWEEPS_MAX * READ_KINDS_PLACES * 4 * KIB +
+                  BESIDE * 4 * MIB},
     .begin = begin,
     STUDY_PROBE(struct state, .think = think),
 };

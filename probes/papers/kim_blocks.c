@@ -304,21 +304,15 @@ static void think_nand_type(struct study *study, struct findings *findings)
                 clusters, clusters == 1 ? "" : "s");
 }
 
-static void plan_nand_type(const struct setting *setting,
-                           struct probe_plan *plan)
-{
-    plan->bytes_written = setting->region_length_bytes + NAND_BLOCKS * 4 * MIB;
-    plan->bytes_written_max =
-        setting->region_length_bytes + NAND_BLOCKS * 64 * MIB;
-    plan->requests = setting->region_length_bytes / MIB + 8192;
-    plan->requests_max = setting->region_length_bytes / MIB + 1000000;
-}
-
 const struct probe paper_nand_type = {
     .name = "nand-type",
     .question = "How many different times do the pages of a few blocks take?",
     .answers = {"nand_type"},
-    .plan = plan_nand_type,
+    .usual = {.requests = 8192,
+              .requests_max = 1000000,
+              .bytes_written = NAND_BLOCKS * 4 * MIB,
+              .bytes_written_max = NAND_BLOCKS * 64 * MIB},
+    .usual_fills = 1,
     .begin = begin,
     STUDY_PROBE(struct paper_blocks, .think = think_nand_type),
 };

@@ -51,6 +51,7 @@ static const uint64_t used_parts = 10;
 /* So few blocks tell whether it would take too long. Then blocks of the first
  * look; each look has a quarter more. */
 enum { TRIED_BLOCKS = 4, FIRST_BLOCKS = 32 };
+enum { READS = STEADY_READS + STEADY_READS_AFTER };
 /* Reads take so much longer where the drive is hot. */
 static const double hot_least = 1.25;
 /* Other work that lasts as long as the probe would look the same, and may come
@@ -308,21 +309,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t reads = STEADY_READS + STEADY_READS_AFTER;
-    const uint64_t most = load_blocks_most(setting) * LOAD_BLOCK_WRITES;
-    const uint64_t least = smaller_of(most, FIRST_BLOCKS * LOAD_BLOCK_WRITES);
-    const uint64_t others = reads + 2; /* flushes */
-    const uint64_t write_bytes = load_make(setting, "").write_bytes;
-
-    plan->bytes_written = least * write_bytes;
-    plan->bytes_written_max = most * write_bytes;
-    plan->bytes_read = reads * larger_of(4 * KIB, setting->logical_block_bytes);
-    plan->requests = least + others;
-    plan->requests_max = most + others;
-}
-
 static bool is_found(const struct findings *known, const char *parameter)
 {
     const struct finding *finding = findings_get(known, parameter);
@@ -379,7 +365,13 @@ const struct probe probe_steady_state = {
     .budget_share = 9,
     .region_min_bytes = 128 * MIB,
     .answers = {"steady_random_write", "cleaning_stall", "spare_share"},
-    .plan = plan,
+    .usual = {.requests = FIRST_BLOCKS * LOAD_BLOCK_WRITES + READS + 2,
+              .requests_max = LOAD_WRITES_MAX + READS + 2,
+              .bytes_written = FIRST_BLOCKS * LOAD_BLOCK_WRITES * 4 * KIB,
+              .bytes_written_max = LOAD_WRITES_MAX * 4 * KIB,
+              .bytes_read = READS * 4 * KIB},
+    .patient = true,
+    .budget_parts = 1,
     .start = start,
     STUDY_PROBE_FUNCTIONS,
 };

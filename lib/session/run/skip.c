@@ -60,11 +60,10 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
 bool skip_budget(const struct probe *probe, const struct setting *setting,
                  uint64_t written_bytes, char *text, size_t size)
 {
-    const struct setting own = setting_for(probe, setting);
     const uint64_t budget_bytes = setting->write_budget_bytes;
     const uint64_t left_bytes =
         budget_bytes > written_bytes ? budget_bytes - written_bytes : 0;
-    const struct probe_plan plan = probe_planned(probe, &own);
+    const struct probe_plan plan = probe_planned(probe, setting);
     char needed[24], left[24];
 
     if (plan.bytes_written <= left_bytes)
