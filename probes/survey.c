@@ -378,14 +378,11 @@ static void count_state(struct survey_bad *bad, enum survey_state state,
 static void close_run(struct survey_bad *bad, uint64_t begin_bytes,
                       uint64_t end_bytes)
 {
-    char length[24];
-
     if (end_bytes == begin_bytes)
         return;
     if (++bad->places_count <= 3)
         text_add(bad->where, sizeof(bad->where), "%s%s at byte %llu",
-                 bad->where[0] ? ", " : "",
-                 format_bytes(end_bytes - begin_bytes, length, sizeof(length)),
+                 bad->where[0] ? ", " : "", TEXT_BYTES(end_bytes - begin_bytes),
                  (unsigned long long)begin_bytes);
     else if (bad->places_count == 4)
         text_add(bad->where, sizeof(bad->where), ", ...");
@@ -462,16 +459,13 @@ static const char *say_speed(const struct survey *survey, char *text,
 {
     const double write = rate_of(survey, survey->write_ns);
     const double read = rate_of(survey, survey->read_ns);
-    char rate[32];
     int used = 0;
 
     if (write > 0)
         used = snprintf(text, size, "written at %s, ",
-                        format_quantity((uint64_t)write, "bytes_per_second",
-                                        rate, sizeof(rate)));
+                        TEXT_QUANTITY((uint64_t)write, "bytes_per_second"));
     snprintf(text + used, size - (size_t)used, "read at %s",
-             format_quantity((uint64_t)read, "bytes_per_second", rate,
-                             sizeof(rate)));
+             TEXT_QUANTITY((uint64_t)read, "bytes_per_second"));
     return text;
 }
 
@@ -490,9 +484,9 @@ void survey_say_bad(const struct survey *survey, const char *probe,
     const char *not =
         survey->writes ? "do not give back what was written" : "cannot be read";
     struct survey_bad bad;
-    char bytes[24], all[24], speed[80];
+    char speed[80];
 
-    format_bytes(survey->setting.region_length_bytes, all, sizeof(all));
+    const char *all = TEXT_BYTES(survey->setting.region_length_bytes);
     survey_bad(survey, &bad);
     if (survey->pass != PASS_DONE && bad.places_count == 0) {
         finding_why(finding,
@@ -500,7 +494,7 @@ void survey_say_bad(const struct survey *survey, const char *probe,
                     "far");
         return;
     }
-    format_bytes(bad.bytes, bytes, sizeof(bytes));
+    const char *bytes = TEXT_BYTES(bad.bytes);
     if (bad.places_count == 0) {
         finding_absent(finding, confidence);
         finding_why(finding, "all %s %s%s; %s", all, how,

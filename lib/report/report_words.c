@@ -75,7 +75,7 @@ char *report_amount(const struct value *value, const char *unit,
 char *report_capacity(const struct device_info *device, bool plain_bytes,
                       char *text, size_t size)
 {
-    char label[32], exact[32], block[32];
+    char exact[32], block[32];
 
     format_amount(device->capacity_bytes, "bytes", plain_bytes, exact,
                   sizeof(exact));
@@ -85,8 +85,7 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
         snprintf(text, size, "%s in blocks of %s", exact, block);
     else
         snprintf(text, size, "%s (%s) in blocks of %s",
-                 format_capacity(device->capacity_bytes, label, sizeof(label)),
-                 exact, block);
+                 TEXT_CAPACITY(device->capacity_bytes), exact, block);
     return text;
 }
 

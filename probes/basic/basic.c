@@ -273,7 +273,6 @@ static void describe_modes(const struct times *times, char *text, size_t size)
     const size_t count = times->count - times->count / 50;
     struct levels levels = {.count = 0};
     double logs[REQUESTS_MAX];
-    char time[24];
 
     for (size_t i = 0; i < count; i++)
         logs[i] = log(times->ns[i]);
@@ -297,8 +296,7 @@ static void describe_modes(const struct times *times, char *text, size_t size)
                              : last ? " and"
                                     : ",",
                              share, i == 0 ? "take " : "",
-                             format_ns((uint64_t)exp(levels.items[i].middle),
-                                       time, sizeof(time)));
+                             TEXT_NS((uint64_t)exp(levels.items[i].middle)));
     }
 }
 
@@ -306,16 +304,13 @@ static void describe_modes(const struct times *times, char *text, size_t size)
 static void say_writes(struct finding *finding, size_t count, const char *modes,
                        const struct sustained *sustained)
 {
-    char ns[24], bytes[24];
-
-    format_ns((uint64_t)llround(sustained->ns), ns, sizeof(ns));
-    format_bytes(sustained->written_bytes, bytes, sizeof(bytes));
+    const char *ns = TEXT_NS((uint64_t)llround(sustained->ns));
     finding_why(
         finding,
         "median of %zu requests of 4 KiB%s%s; after %s of random writes "
         "without a pause, a write takes %s on average",
-        count, sustained->risen ? " into an empty buffer" : "", modes, bytes,
-        ns);
+        count, sustained->risen ? " into an empty buffer" : "", modes,
+        TEXT_BYTES(sustained->written_bytes), ns);
     finding_extra(finding, "sustained",
                   value_integer((uint64_t)llround(sustained->ns)));
 }

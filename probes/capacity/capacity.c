@@ -483,14 +483,13 @@ static void say_all_kept(const struct state *state, struct findings *findings)
     const bool whole =
         setting->region_offset_bytes == 0 &&
         setting->region_length_bytes + MIB > setting->capacity_bytes;
-    char fill[24], why[300];
+    char why[300];
 
-    format_bytes(state->layout.fill_bytes, fill, sizeof(fill));
     snprintf(why, sizeof(why),
              "all %u marks across the drive are still there after %s were "
              "written elsewhere; only more writes would reveal a larger cache, "
              "or a drive that starts losing data once it is full",
-             state->layout.marks_count, fill);
+             state->layout.marks_count, TEXT_BYTES(state->layout.fill_bytes));
     if (!whole) {
         study_say_open(
             &probe_capacity, findings,
@@ -504,13 +503,13 @@ static void say_all_kept(const struct state *state, struct findings *findings)
 
 static void say_wraps(uint64_t bytes, struct findings *findings)
 {
-    char size[24], why[300];
+    char why[300];
 
     snprintf(
         why, sizeof(why),
         "data written %s beyond a place, or any multiple of that, overwrites "
         "it; this explains which marks are lost and which remain",
-        format_bytes(bytes, size, sizeof(size)));
+        TEXT_BYTES(bytes));
     say_kind(findings, "wraps", fake_confidence, why);
     say_capacity(findings, bytes, fake_confidence, why);
 }
@@ -592,13 +591,10 @@ static void say_keeps_nothing(struct findings *findings)
 static void say_between(uint64_t low_bytes, uint64_t high_bytes,
                         struct findings *findings)
 {
-    char low[24], high[24];
-
     finding_why(add(findings, "real_capacity"),
                 "it is between %s and %s; a cache returns data that the drive "
                 "loses later, so the end was not located more closely",
-                format_bytes(low_bytes, low, sizeof(low)),
-                format_bytes(high_bytes, high, sizeof(high)));
+                TEXT_BYTES(low_bytes), TEXT_BYTES(high_bytes));
 }
 
 /* It wraps, and the end of each such size is lost. Where that begins is looked
@@ -610,12 +606,12 @@ static void conclude_chain(struct state *state, const struct seen *seen,
     uint64_t high_bytes = seen->first_lost_bytes;
     const bool exact = state->study.setting.region_offset_bytes == 0 &&
                        bisect(state, seen, &low_bytes, &high_bytes);
-    char size[24], why[200];
+    char why[200];
 
     snprintf(why, sizeof(why),
              "addresses begin again every %s, and data written to the end of "
              "each such part is lost; this explains which marks remain",
-             format_bytes(size_bytes, size, sizeof(size)));
+             TEXT_BYTES(size_bytes));
     say_kind(findings, "wraps", fake_confidence, why);
     if (exact)
         say_capacity(findings, high_bytes, fake_confidence, why);

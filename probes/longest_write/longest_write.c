@@ -216,15 +216,13 @@ static void conclude(void *data, struct findings *findings)
         findings_add(findings, probe_name, "logger_buffer");
     const double seconds = (double)(state->now_ns - state->begin_ns) / 1e9;
     const uint64_t all_bytes = state->count * state->piece_bytes;
-    char rate[32], all[24];
 
     if (state->failed || state->count == 0) {
         finding_why(longest, "the measurement ended before an answer");
         finding_why(buffer, "the measurement ended before an answer");
         return;
     }
-    format_quantity((uint64_t)state->rate, "bytes_per_second", rate,
-                    sizeof(rate));
+    const char *rate = TEXT_QUANTITY((uint64_t)state->rate, "bytes_per_second");
     if (state->count < WRITES_LEAST) {
         finding_why(longest, "at %s only %llu writes came: too few", rate,
                     (unsigned long long)state->count);
@@ -232,7 +230,7 @@ static void conclude(void *data, struct findings *findings)
                     (unsigned long long)state->count);
         return;
     }
-    format_bytes(all_bytes, all, sizeof(all));
+    const char *all = TEXT_BYTES(all_bytes);
     finding_found(longest, value_integer((uint64_t)state->longest_ns),
                   longest_confidence);
     finding_why(longest,
@@ -244,8 +242,7 @@ static void conclude(void *data, struct findings *findings)
             buffer,
             "the drive cannot keep up with %s by single writes: after %.3g s "
             "it was %s behind, so no buffer is large enough",
-            rate, seconds,
-            format_bytes((uint64_t)state->last_behind_bytes, all, sizeof(all)));
+            rate, seconds, TEXT_BYTES((uint64_t)state->last_behind_bytes));
         return;
     }
     const uint64_t pieces =

@@ -212,7 +212,6 @@ static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
 {
     struct finding *finding = findings_add(findings, "nand-type", "nand_type");
     bool may_be_several = page_bytes > chip_page_most_bytes;
-    char size[24];
 
     if (may_be_several) {
         finding_why(
@@ -220,7 +219,7 @@ static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
             "the %zu pages of a block take the same time, but %s are several "
             "pages of a chip, and may cover all levels of its cells: then all "
             "take the same time for any number of bits per cell",
-            profile->count, format_bytes(page_bytes, size, sizeof(size)));
+            profile->count, TEXT_BYTES(page_bytes));
         return;
     }
     finding_found(finding, value_text(nand_type_name(1)),

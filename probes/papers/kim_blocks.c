@@ -148,10 +148,7 @@ static struct reading block_from(struct study *study, uint64_t page_bytes,
 /* "from 4 MiB", "nowhere" */
 static const char *place_of(uint64_t bytes, char text[32])
 {
-    char size[24];
-
-    snprintf(text, 32, bytes ? "from %s" : "nowhere",
-             format_bytes(bytes, size, sizeof(size)));
+    snprintf(text, 32, bytes ? "from %s" : "nowhere", TEXT_BYTES(bytes));
     return text;
 }
 

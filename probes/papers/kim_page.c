@@ -74,13 +74,10 @@ static uint32_t read_drops(const double costs[], enum paper_half half)
 /* "every 128 KiB", "nowhere" */
 static const char *reading(uint32_t period, char text[32])
 {
-    char size[24];
-
     snprintf(text, 32, "nowhere");
     if (period)
         snprintf(text, 32, "every %s",
-                 format_bytes((uint64_t)period * PAGE_STEP_KIB * KIB, size,
-                              sizeof(size)));
+                 TEXT_BYTES((uint64_t)period * PAGE_STEP_KIB * KIB));
     return text;
 }
 

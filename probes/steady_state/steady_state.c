@@ -91,14 +91,11 @@ static void say_spare(const struct steady_rate *rate, struct findings *findings)
 static void say(struct finding *finding, double ns,
                 const struct interval *range, const char *why)
 {
-    char low[24], high[24];
-
-    format_ns((uint64_t)range->low, low, sizeof(low));
-    format_ns((uint64_t)range->high, high, sizeof(high));
     finding_why(finding, "%s", why);
     if (!finding_between(finding, ns, range, sure))
         finding_why(finding, "%s, but the time is only known to be %s to %s",
-                    why, low, high);
+                    why, TEXT_NS((uint64_t)range->low),
+                    TEXT_NS((uint64_t)range->high));
 }
 
 static void say_rate(struct steady_probe *state, const struct steady_rate *rate,
@@ -108,15 +105,14 @@ static void say_rate(struct steady_probe *state, const struct steady_rate *rate,
     const size_t writes = (rate->to - rate->from) * LOAD_BLOCK_WRITES;
     const double added = rate->ns * steady_rest(state).added_times;
     const struct interval range = {rate->low, fmax(rate->high, added)};
-    char span[24], fell[100] = "", why[300];
+    char fell[100] = "", why[300];
 
-    format_bytes(state->load.span_bytes, span, sizeof(span));
     if (rate->fell_at > 0)
         snprintf(fell, sizeof(fell), ", after the first %zu were faster",
                  rate->fell_at * LOAD_BLOCK_WRITES);
     snprintf(why, sizeof(why),
              "mean of %zu random writes at QD %d in %s, pauses included%s%s",
-             writes, LOAD_DEPTH, span, fell,
+             writes, LOAD_DEPTH, TEXT_BYTES(state->load.span_bytes), fell,
              rate->reason == STEADY_MERGES ? "; each waits for merges" : "");
     say(finding, rate->ns, &range, why);
     if (finding->verdict == VERDICT_FOUND && rate->fresh_ns > 0)
@@ -148,7 +144,7 @@ static void say_stall(struct steady_probe *state,
             finding,
             "a read of the idle drive took %s as well, so the cause of the "
             "longest writes is not known",
-            format_ns((uint64_t)fmin(read_ns, 1e15), text, sizeof(text)));
+            TEXT_NS((uint64_t)fmin(read_ns, 1e15)));
         return;
     }
     if (stall.range.high < stall_least * LOAD_DEPTH * rate->ns) {
@@ -169,7 +165,7 @@ static void say_none(struct steady_probe *state, const struct steady_rate *rate,
 {
     const size_t writes = rate->to * LOAD_BLOCK_WRITES;
     const double *ns = load_blocks(&state->study, &state->load, rate->to);
-    char what[320], more[LOAD_REMEDY_MAX], each[24];
+    char what[320], more[LOAD_REMEDY_MAX];
 
     /* As long again, at least. */
     load_remedy(&state->study.setting, 2 * (double)rate->to,
@@ -178,8 +174,7 @@ static void say_none(struct steady_probe *state, const struct steady_rate *rate,
              "%zu random writes take %s each at QD %d, but the spare area "
              "may not be used up yet, or was used up before (then run fill "
              "first); %s",
-             writes, format_ns((uint64_t)rate->ns, each, sizeof(each)),
-             LOAD_DEPTH, more);
+             writes, TEXT_NS((uint64_t)rate->ns), LOAD_DEPTH, more);
     say_open(findings, what);
 }
 
