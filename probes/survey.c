@@ -366,7 +366,15 @@ int survey_feed(void *state, const struct sample *sample)
 
 /* ---- bad places --------------------------------------------------------- */
 
-static void count_state(struct survey_bad *bad, enum survey_state state,
+/* What a bad place is, of those that were seen. */
+struct bad {
+    uint64_t places_count, bytes;
+    uint64_t zeros_bytes, failed_bytes;
+    uint64_t healed_count; /* pieces that were bad once, and not again */
+    char where[200];       /* "64 KiB at byte 4096, 8 KiB at byte 90112" */
+};
+
+static void count_state(struct bad *bad, enum survey_state state,
                         uint64_t bytes)
 {
     bad->bytes += bytes;
@@ -375,8 +383,7 @@ static void count_state(struct survey_bad *bad, enum survey_state state,
 }
 
 /* A run of bad bytes that has come to its end. */
-static void close_run(struct survey_bad *bad, uint64_t begin_bytes,
-                      uint64_t end_bytes)
+static void close_run(struct bad *bad, uint64_t begin_bytes, uint64_t end_bytes)
 {
     if (end_bytes == begin_bytes)
         return;
@@ -403,12 +410,12 @@ static const struct survey_look *looks_at(const struct survey *survey,
                : NULL;
 }
 
-void survey_bad(const struct survey *survey, struct survey_bad *bad)
+static void find_bad(const struct survey *survey, struct bad *bad)
 {
     uint64_t begin = 0, end = 0;
     size_t next = 0;
 
-    *bad = (struct survey_bad){.places_count = 0};
+    *bad = (struct bad){.places_count = 0};
     for (uint64_t at = 0; at < survey->pieces_count; at++) {
         const uint64_t piece_end =
             survey_offset(survey, at) + survey_length(survey, at);
@@ -483,11 +490,11 @@ void survey_say_bad(const struct survey *survey, const char *probe,
         survey->writes ? "give back what was written" : "can be read";
     const char *not =
         survey->writes ? "do not give back what was written" : "cannot be read";
-    struct survey_bad bad;
+    struct bad bad;
     char speed[80];
 
     const char *all = TEXT_BYTES(survey->setting.region_length_bytes);
-    survey_bad(survey, &bad);
+    find_bad(survey, &bad);
     if (survey->pass != PASS_DONE && bad.places_count == 0) {
         finding_why(finding,
                     "the survey did not reach its end: nothing bad was seen so "

@@ -79,18 +79,8 @@ int survey_add(struct survey *survey, uint64_t offset_bytes,
  * -ENOMEM. */
 int survey_add_bad(struct survey *survey);
 
-/* What a bad place is, of those that were seen. */
-struct survey_bad {
-    uint64_t places_count, bytes;
-    uint64_t zeros_bytes, failed_bytes;
-    uint64_t healed_count; /* pieces that were bad once, and not again */
-    char where[200];       /* "64 KiB at byte 4096, 8 KiB at byte 90112" */
-};
-
-/* Places that did not keep what was written, or cannot be read, each run of
- * neighbours counted once. */
-void survey_bad(const struct survey *survey, struct survey_bad *bad);
-/* States them: `bad_places`. */
+/* States places that did not keep what was written, or cannot be read, each run
+ * of neighbours counted once: `bad_places`. */
 void survey_say_bad(const struct survey *survey, const char *probe,
                     struct findings *findings);
 

@@ -119,7 +119,6 @@ struct contrast log_in_turn(uint32_t places, double middle);
  * `offset_bytes`, the other `shift_bytes` behind it. */
 struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
                             uint64_t shift_bytes, double middle);
-bool log_is_pair(const struct contrast *contrast);
 
 /*
  * Certificate `which`, below LOG_CERTIFICATES, for the length and the phase of

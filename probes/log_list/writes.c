@@ -20,7 +20,7 @@ static const double slow_least = 0.35;
 static const struct trial_kind spread_kind, stride_kind, pair_kind, inside_kind,
     across_kind;
 
-bool log_is_pair(const struct contrast *contrast)
+static bool is_pair(const struct contrast *contrast)
 {
     return contrast->trial == &pair_kind || contrast->trial == &inside_kind ||
            contrast->trial == &across_kind;
@@ -117,7 +117,7 @@ static void write_in_turn(const struct trial *trial, const uint64_t places[],
 
     /* An extra place first: with it, as many places as there are logs precede
      * the pair. So no old log of the pair's block is left out of order. */
-    if (log_is_pair(contrast) && there == 0)
+    if (is_pair(contrast) && there == 0)
         write_new(trial, places[contrast->repeats]);
     for (uint32_t i = 0; !is_growing && i < there; i++)
         write_page(trial, '\0', places[i]);
@@ -143,9 +143,8 @@ static void send_votes(const struct trial *trial)
     if (trial->round % log_votes_of(contrast) != 0 ||
         (is_shared && contrast->expected == SIDE_ABOVE))
         return;
-    write_in_turn(
-        trial, places,
-        log_choose_places(trial, log_is_pair(trial->contrast), places));
+    write_in_turn(trial, places,
+                  log_choose_places(trial, is_pair(trial->contrast), places));
     if (!is_shared)
         return;
     const struct contrast more =
@@ -154,9 +153,8 @@ static void send_votes(const struct trial *trial)
                         state_of(trial)->page_bytes, contrast->predicted);
     struct trial next = *trial;
     next.contrast = &more;
-    write_in_turn(
-        &next, places,
-        log_one_block_more(&next, log_is_pair(next.contrast), places));
+    write_in_turn(&next, places,
+                  log_one_block_more(&next, is_pair(next.contrast), places));
 }
 
 /* ---- what it says ------------------------------------------------------- */
