@@ -407,7 +407,7 @@ probes/inter_request_distance/walk.c|s/across != i - 1/across < -1/|test_probes_
 probes/inter_request_distance/walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
 probes/inter_request_distance/inter_request_distance.c|s/2 \* DISTANCE_SLOTS/8 * DISTANCE_SLOTS/|test_probes_stick|recovery
 probes/inter_request_distance/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
-probes/large_request/line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
+probes/large_request/large_request.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
 probes/large_request/large_request.c|s/kind == REQUEST_READS ? first : looks; /first; /|test_budget|one drive
 probes/large_request/large_request.c|s/forecast_error = 2/forecast_error = 20/|test_budget|one drive
 probes/read_buffer/read_buffer.c|s/certified_most_bytes = 4 \* MIB/certified_most_bytes = 64 * MIB/|test_budget|one drive
@@ -429,10 +429,10 @@ probes/basic/basic.c|s,times->count - times->count / 50,times->count,|test_probe
 probes/read_buffer/edge.c|s/? half_of_smallest/? NULL/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/if (\*logs == first_logs .. (first_logs == 1 \&\& step == CLAIM_HOLDS))/if (true)/|test_probes_kim|recovery
 probes/log_list/blocks.c|s/(contrast->expected == SIDE_ABOVE)/(contrast->expected != SIDE_ABOVE)/|test_probes_stick|
-probes/large_request/large_request.h|s/off_most = 0.10/off_most = 0/|test_probes_stick|
+probes/large_request/large_request.c|s/off_most = 0.10/off_most = 0/|test_probes_stick|
 lib/session/run/plan.c|s/needed_bytes += plan/needed_bytes += 0 * plan/|test_budget|the end of a budget
 lib/session/run/plan.c|s/(part->passed/(false/|test_budget|the end of a budget
-probes/flush/flush.c|s/ \&\& works) {/ \&\& false) {/|test_probes_trust|
+probes/flush/flush.c|s/ \&\& behind) {/ \&\& false) {/|test_probes_trust|
 lib/twin/rows/rows.c|s/sent_ns >= event_ns/sent_ns > event_ns/|test_twin|replay
 lib/twin/rows/align.c|s/from\[group\[i\]\] = sorted/from[group[i]] = group/|test_twin|replay
 lib/twin/rows/thin.c|s/pass->due && quiet/pass->due/|test_twin|replay
