@@ -25,25 +25,150 @@
  * the answer says how much. Outside the region nothing is written, so a region
  * that is a part of the drive can show a fake, and never that it is genuine.
  */
-#include "probes/capacity/capacity.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "lib/infer/study.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
+enum {
+    PAIRS_MAX = 48, /* powers of two */
+    GRID_MAX = 512, /* few: a place costs some drives half a second */
+    MARKS_MAX = 2 * PAIRS_MAX + GRID_MAX + 2
+};
+
+enum what {
+    ALONE, /* nothing is written a power of two behind it */
+    NEAR,  /* a place, */
+    GRID,  /* one of an even spread, or the last of the region */
+    FAR    /* and one 2^power bytes behind a near one */
+};
+
+struct mark {
+    enum what what;
+    uint32_t power; /* of near and far ones */
+    uint64_t offset_bytes;
+};
+
+/* Marks in the order in which they are written: near ones before all that may
+ * fall on them. */
+struct layout {
+    uint64_t unit_bytes; /* of a mark */
+    struct mark marks[MARKS_MAX];
+    uint32_t marks_count;
+    /* What is written behind them, so that no cache holds them any more. It
+     * leaves out the pieces in which marks are. */
+    uint64_t fill_bytes, fill_offset_bytes, piece_bytes;
+};
+
+/* ---- where marks are ----------------------------------------------------- */
+
+/* All that is written stays within 1 GiB: marks take the rest of it. */
+static const uint64_t fill_most_bytes = 960 * MIB;
+/* The smallest distance that is tried: less is no drive. */
+enum { POWER_LEAST = 22, GRID_SMALL = 128 };
+/* Near ones follow each other at this distance, which no power of two from the
+ * least on is a multiple of so few of. */
+static const uint64_t near_pitch_bytes = 64 * KIB;
+/* Marks of the grid lie beside all near and far ones. */
+static const uint64_t grid_shift_bytes = 32 * KIB;
+static const uint64_t piece_usual_bytes = MIB;
+
+static void add_mark(struct layout *layout, enum what what, uint32_t power,
+                     uint64_t offset_bytes)
+{
+    layout->marks[layout->marks_count++] = (struct mark){
+        .what = what, .power = power, .offset_bytes = offset_bytes};
+}
+
+static uint64_t near_place(uint64_t first_bytes, uint32_t power)
+{
+    return first_bytes + power * near_pitch_bytes;
+}
+
+static void add_pairs(struct layout *layout, uint64_t first_bytes,
+                      uint64_t end_bytes, enum what what)
+{
+    for (uint32_t power = POWER_LEAST; power < PAIRS_MAX; power++) {
+        const uint64_t near = near_place(first_bytes, power);
+        const uint64_t far = near + (UINT64_C(1) << power);
+        if (far + layout->unit_bytes > end_bytes)
+            break;
+        add_mark(layout, what, power, what == NEAR ? near : far);
+    }
+}
+
+/* So close that the fill, wherever it falls, falls on several of them, but on
+ * drives of terabytes. */
+static void add_grid(struct layout *layout, uint64_t first_bytes,
+                     uint64_t end_bytes)
+{
+    const uint64_t length_bytes = end_bytes - first_bytes;
+    /* A run of a small budget has little time for marks as well. */
+    const bool small = layout->fill_bytes < fill_most_bytes;
+    const uint64_t pitch_bytes =
+        larger_of(layout->fill_bytes / 4,
+                  length_bytes / (small ? GRID_SMALL : GRID_MAX)) /
+            MIB * MIB +
+        MIB;
+    const uint64_t last_bytes = end_bytes - layout->unit_bytes;
+
+    for (uint64_t at = pitch_bytes + grid_shift_bytes;
+         at + layout->unit_bytes < length_bytes - MIB; at += pitch_bytes)
+        add_mark(layout, GRID, 0, first_bytes + at);
+    add_mark(layout, GRID, 0,
+             last_bytes / layout->unit_bytes * layout->unit_bytes);
+}
+
+static void lay_out(const struct setting *setting, struct layout *layout)
+{
+    const uint64_t page_bytes = 4 * KIB;
+    const uint64_t first_bytes =
+        (setting->region_offset_bytes + MIB - 1) / MIB * MIB;
+    const uint64_t end_bytes =
+        setting->region_offset_bytes + setting->region_length_bytes;
+
+    *layout = (struct layout){
+        .unit_bytes = placing_small_bytes(setting),
+        .fill_bytes = smaller_of(fill_most_bytes, setting->write_budget_bytes) /
+                      MIB * MIB};
+    layout->fill_offset_bytes =
+        (end_bytes - layout->fill_bytes) / page_bytes * page_bytes;
+    layout->piece_bytes =
+        setting->request_limit_bytes
+            ? smaller_of(setting->request_limit_bytes / page_bytes * page_bytes,
+                         piece_usual_bytes)
+            : piece_usual_bytes;
+    layout->piece_bytes = larger_of(layout->piece_bytes, layout->unit_bytes);
+    add_mark(layout, ALONE, 0, near_place(first_bytes, 1));
+    add_pairs(layout, first_bytes, end_bytes, NEAR);
+    add_grid(layout, first_bytes, end_bytes);
+    add_pairs(layout, first_bytes, end_bytes, FAR);
+}
+
+/* Is there a mark in this part? */
+static bool has_mark(const struct layout *layout, uint64_t offset_bytes,
+                     uint64_t length_bytes)
+{
+    for (uint32_t i = 0; i < layout->marks_count; i++)
+        if (layout->marks[i].offset_bytes + layout->unit_bytes > offset_bytes &&
+            layout->marks[i].offset_bytes < offset_bytes + length_bytes)
+            return true;
+    return false;
+}
+
 struct state {
     struct study study; /* first */
-    struct capacity_layout layout;
+    struct layout layout;
 };
 
 /* Marks that are read after the fill, and pairs that are read at once. */
 static const char phase_far[] = "marks", phase_near[] = "pairs";
 enum { MARK_FIRST = 1, MARK_FAR, MARK_AGAIN, BISECT_MAX = 40 };
-enum { MARKS = CAPACITY_MARKS_MAX + 2 * CAPACITY_PAIRS_MAX + BISECT_MAX + 1 };
+enum { MARKS = MARKS_MAX + 2 * PAIRS_MAX + BISECT_MAX + 1 };
 static const uint64_t page_bytes = 4 * KIB; /* of the fill */
 /* A larger cache may hide a loss, and a drive may forget only once it is full:
  * the marks and the fill are a small part of what it says it has. */
@@ -51,9 +176,9 @@ static const double genuine_confidence = 0.95, fake_confidence = 0.999;
 
 /* ---- what is asked ------------------------------------------------------ */
 
-static uint64_t mark_of(const struct capacity_mark *mark)
+static uint64_t mark_of(const struct mark *mark)
 {
-    return mark->what == CAPACITY_FAR ? MARK_FAR : MARK_FIRST;
+    return mark->what == FAR ? MARK_FAR : MARK_FIRST;
 }
 
 static void ask(struct state *state, const char *phase, const char *cell,
@@ -84,7 +209,7 @@ static void ask_flush(struct state *state, const char *phase)
  * emulated drive keeps them in little. */
 static void ask_fill(struct state *state)
 {
-    const struct capacity_layout *layout = &state->layout;
+    const struct layout *layout = &state->layout;
     const uint64_t end = layout->fill_offset_bytes + layout->fill_bytes;
 
     for (uint64_t at = layout->fill_offset_bytes; at < end;
@@ -96,7 +221,7 @@ static void ask_fill(struct state *state)
                             .content = CONTENT_COINS,
                             .part_bytes = page_bytes,
                             .label = {.phase = "fill"}};
-        if (!capacity_has_mark(layout, at, step.length_bytes))
+        if (!has_mark(layout, at, step.length_bytes))
             study_ask(&state->study, &step);
     }
     ask_flush(state, "fill");
@@ -107,17 +232,17 @@ static void name_mark(uint32_t index, char cell[LABEL_CELL_MAX])
     snprintf(cell, LABEL_CELL_MAX, "m%u", index);
 }
 
-static bool is_pair(const struct capacity_mark *mark)
+static bool is_pair(const struct mark *mark)
 {
-    return mark->what != CAPACITY_GRID;
+    return mark->what != GRID;
 }
 
 /* Writes marks in order and reads them back; with a fill between, or, of the
  * pairs alone, at once. */
 static void ask_marks(struct state *state, const char *phase, bool pairs_only)
 {
-    const struct capacity_layout *layout = &state->layout;
-    const struct capacity_mark *marks = layout->marks;
+    const struct layout *layout = &state->layout;
+    const struct mark *marks = layout->marks;
     char cell[LABEL_CELL_MAX];
 
     for (uint32_t i = 0; i < layout->marks_count; i++)
@@ -151,7 +276,7 @@ static bool look(const struct state *state, const char *phase, const char *cell,
 /* ---- what is known ------------------------------------------------------ */
 
 struct seen {
-    bool kept[CAPACITY_MARKS_MAX];
+    bool kept[MARKS_MAX];
     uint32_t lost_count;
     /* By address: the end of the last mark below which none is lost, and the
      * first lost one. Is none kept above that? */
@@ -208,7 +333,7 @@ static void order_marks(const struct state *state, struct seen *seen)
  * mark? */
 
 /* Does a piece of the fill lie on this mark? */
-static bool is_filled(const struct capacity_layout *layout, uint64_t at_bytes,
+static bool is_filled(const struct layout *layout, uint64_t at_bytes,
                       uint64_t size_bytes)
 {
     const uint64_t begin = layout->fill_offset_bytes;
@@ -218,17 +343,17 @@ static bool is_filled(const struct capacity_layout *layout, uint64_t at_bytes,
         twin += size_bytes;
     for (; twin < begin + layout->fill_bytes; twin += size_bytes) {
         const uint64_t piece = (twin - begin) / layout->piece_bytes;
-        if (!capacity_has_mark(layout, begin + piece * layout->piece_bytes,
-                               layout->piece_bytes))
+        if (!has_mark(layout, begin + piece * layout->piece_bytes,
+                      layout->piece_bytes))
             return true;
     }
     return false;
 }
 
-static bool is_overwritten(const struct capacity_layout *layout, uint32_t index,
+static bool is_overwritten(const struct layout *layout, uint32_t index,
                            uint64_t size_bytes)
 {
-    const struct capacity_mark *marks = layout->marks;
+    const struct mark *marks = layout->marks;
     const uint64_t place = marks[index].offset_bytes % size_bytes;
 
     for (uint32_t i = index + 1; i < layout->marks_count; i++) {
@@ -247,7 +372,7 @@ static bool explains_chain(const struct state *state, const struct seen *seen,
                            uint64_t size_bytes, uint64_t *kept_end_bytes,
                            uint64_t *first_lost_bytes)
 {
-    const struct capacity_layout *layout = &state->layout;
+    const struct layout *layout = &state->layout;
 
     *kept_end_bytes = 0;
     *first_lost_bytes = size_bytes;
@@ -281,7 +406,7 @@ static bool explains(const struct state *state, const struct seen *seen,
  * read. */
 static bool explains_pairs(const struct state *state, uint64_t size_bytes)
 {
-    const struct capacity_mark *marks = state->layout.marks;
+    const struct mark *marks = state->layout.marks;
     bool kept = false;
 
     for (uint32_t i = 0; i < state->layout.marks_count; i++) {
@@ -302,11 +427,11 @@ static bool explains_pairs(const struct state *state, uint64_t size_bytes)
 static uint64_t power_of(const struct state *state, const struct seen *seen,
                          bool pairs)
 {
-    const struct capacity_mark *marks = state->layout.marks;
+    const struct mark *marks = state->layout.marks;
 
     for (uint32_t i = 0; i < state->layout.marks_count; i++) {
         const uint64_t size_bytes = UINT64_C(1) << marks[i].power;
-        if (marks[i].what == CAPACITY_NEAR &&
+        if (marks[i].what == NEAR &&
             (pairs ? explains_pairs(state, size_bytes) : !seen->kept[i]) &&
             explains(state, seen, size_bytes))
             return size_bytes;
@@ -318,12 +443,12 @@ static uint64_t power_of(const struct state *state, const struct seen *seen,
  * `seen` says between which places of it the end of what it keeps is. */
 static uint64_t chain_of(const struct state *state, struct seen *seen)
 {
-    const struct capacity_mark *marks = state->layout.marks;
+    const struct mark *marks = state->layout.marks;
 
     for (uint32_t i = 0; i < state->layout.marks_count; i++) {
         const uint64_t size_bytes = UINT64_C(1) << marks[i].power;
         uint64_t kept_end_bytes, first_lost_bytes;
-        if (marks[i].what != CAPACITY_NEAR || seen->kept[i] ||
+        if (marks[i].what != NEAR || seen->kept[i] ||
             !explains_chain(state, seen, size_bytes, &kept_end_bytes,
                             &first_lost_bytes))
             continue;
@@ -383,7 +508,7 @@ static int read_trace(const struct state *state, uint32_t number,
 
 /* How far before the fill's part with these contents it lies; 0: there is no
  * such part. */
-static uint64_t distance_of(const struct capacity_layout *layout,
+static uint64_t distance_of(const struct layout *layout,
                             const struct trace *trace)
 {
     const uint64_t begin = layout->fill_offset_bytes / page_bytes;
@@ -403,7 +528,7 @@ static uint64_t distance_of(const struct capacity_layout *layout,
 static uint32_t traced(const struct state *state, const struct seen *seen,
                        uint64_t places_bytes[TRACES])
 {
-    const struct capacity_layout *layout = &state->layout;
+    const struct layout *layout = &state->layout;
     uint32_t lost = 0, count = 0;
 
     for (uint32_t i = 0; i < layout->marks_count && count < TRACES; i++) {
@@ -758,7 +883,7 @@ static void begin(void *memory, const struct setting *setting,
     struct state *state = memory;
 
     (void)known;
-    capacity_lay_out(setting, &state->layout);
+    lay_out(setting, &state->layout);
 }
 
 const struct probe probe_capacity = {
@@ -772,11 +897,11 @@ const struct probe probe_capacity = {
     .region_min_bytes = 64 * MIB,
     .answers = {"real_capacity", "capacity_kind"},
     /* Marks in pairs; at most all, and those of a bisection. */
-    .usual = {.requests = 960 + 2 * CAPACITY_PAIRS_MAX,
+    .usual = {.requests = 960 + 2 * PAIRS_MAX,
               .requests_max = 960 * 256 + 3 * MARKS + TRACES * TRACE_PAGES,
-              .bytes_written = 960 * MIB + CAPACITY_PAIRS_MAX * 4 * KIB,
+              .bytes_written = 960 * MIB + PAIRS_MAX * 4 * KIB,
               .bytes_written_max = 960 * MIB + MARKS * 4 * KIB,
-              .bytes_read = CAPACITY_PAIRS_MAX * 4 * KIB,
+              .bytes_read = PAIRS_MAX * 4 * KIB,
               .bytes_read_max = (MARKS + TRACES * TRACE_PAGES) * 4 * KIB},
     .budget_parts = 4,
     .region_parts = 4,
