@@ -176,7 +176,7 @@ probes/clustered_block/counter.c|s/(steady .. !cut->scattered)/true/|test_counte
 probes/clustered_block/counter.c|s/2 \* (double)model->page_bytes/1 * (double)model->page_bytes/|test_counter|
 probes/clustered_block/counter.c|s/(b < 2 \* a .. other->length < one->length)/true/|test_counter|
 probes/clustered_block/counter.c|s/item->length >= 2 \* first/item->length > 0/|test_counter|
-probes/inter_request_distance/switch.c|s/held_spreads = 3.5;/held_spreads = 350;/|test_probes_stick|recovery
+probes/inter_request_distance/inter_request_distance.c|s/held_spreads = 3.5;/held_spreads = 350;/|test_probes_stick|recovery
 probes/clustered_block/compare.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 4 /|test_probes_kim|recovery
 probes/clustered_block/compare.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 1024 /|test_budget|all drives
 probes/clustered_block/pauses.c|s/if (2 \* slow_count > PAUSES/if (2 * slow_count + 9 > PAUSES/|test_probes_kim|recovery
@@ -400,12 +400,12 @@ probes/log_list/places.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
 probes/log_list/places.c|s/slots.pitch_bytes = known/slots.pitch_bytes += 0/|test_probes_stick|recovery
 probes/log_list/blocks.c|s/each = log_votes_of(contrast)/each = 1/|test_probes_stick|recovery
 probes/log_list/blocks.c|s/contrary_most = 0.25/contrary_most = 1.25/|test_probes_stick|recovery
-probes/inter_request_distance/inter_request_distance.h|s/DISTANCE_REPEATS_MAX = 64/DISTANCE_REPEATS_MAX = 16/|test_probes_stick|recovery
-probes/inter_request_distance/switch.c|s/if (!long_enough)/if (true)/|test_probes_stick|recovery
-probes/inter_request_distance/switch.c|s/crossings_most = 150000/crossings_most = 1/|test_probes_stick|
-probes/inter_request_distance/walk.c|s/across != i - 1/across < -1/|test_probes_stick|recovery
-probes/inter_request_distance/walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
-probes/inter_request_distance/inter_request_distance.c|s/2 \* DISTANCE_SLOTS/8 * DISTANCE_SLOTS/|test_probes_stick|recovery
+probes/inter_request_distance/inter_request_distance.c|s/REPEATS_MAX = 64/REPEATS_MAX = 16/|test_probes_stick|recovery
+probes/inter_request_distance/inter_request_distance.c|s/if (!long_enough)/if (true)/|test_probes_stick|recovery
+probes/inter_request_distance/inter_request_distance.c|s/crossings_most = 150000/crossings_most = 1/|test_probes_stick|
+probes/inter_request_distance/inter_request_distance.c|s/across != i - 1/across < -1/|test_probes_stick|recovery
+probes/inter_request_distance/inter_request_distance.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
+probes/inter_request_distance/inter_request_distance.c|s/2 \* SLOTS/8 * SLOTS/|test_probes_stick|recovery
 probes/inter_request_distance/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
 probes/large_request/large_request.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
 probes/large_request/large_request.c|s/kind == REQUEST_READS ? first : looks; /first; /|test_budget|one drive
