@@ -342,12 +342,12 @@ probes/nand_type/levels.c|s/one_level_confidence = 0.75/one_level_confidence = 0
 probes/nand_type/levels.c|s/two_levels_confidence = 0.8/two_levels_confidence = 0.95/|test_levels|
 probes/nand_type/nand_type.c|s/state->sure = fmin(confidence_of(known, "clustered_page"),/state->sure = fmin(1,/|test_probes_kim|recovery
 probes/nand_type/levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
-probes/log_list/sharing.c|s/shared_least = 0.3466/shared_least = 3/|test_log_sharing|
-probes/log_list/sharing.c|s/if (trial->contrast->repeats % ROUND_PLACES)/if (false)/|test_log_sharing|
-probes/log_list/sharing.c|s/both_ends ? begin : last - page/last - page/|test_log_sharing|
+probes/log_list/blocks.c|s/shared_least = 0.3466/shared_least = 3/|test_log_sharing|
+probes/log_list/blocks.c|s/if (trial->contrast->repeats % ROUND_PLACES)/if (false)/|test_log_sharing|
+probes/log_list/blocks.c|s/both_ends ? begin : last - page/last - page/|test_log_sharing|
 probes/log_list/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
-probes/log_list/count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
-probes/log_list/count.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|recovery
+probes/log_list/log_list.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
+probes/log_list/log_list.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/first_logs == 1 \&\& step == CLAIM_HOLDS/first_logs == 1/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/taken < STEADY_ROUNDS;$/true;/|test_probes_stick|recovery
@@ -357,12 +357,12 @@ probes/log_list/log_list.c|s/log_early && logs == 1/log_early \&\& logs == 0/|te
 probes/log_list/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/pass == REFINED_PASS/pass == PASSES/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/CLAIM_HOLDS \&\& contrast->side == SIDE_ABOVE/CLAIM_HOLDS/|test_probes_stick|recovery
-probes/log_list/count.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
+probes/log_list/log_list.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
 probes/log_list/writes.c|s/smaller_of(log_next_place(state_of(trial), trial->random), last),/log_next_place(state_of(trial), trial->random) + 0 * last,/|test_probes_stick|recovery
-probes/log_list/places.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
+probes/log_list/writes.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
 probes/log_list/writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
 probes/log_list/writes.c|s/n\[LOG_BLOCK\] && trial->round < LOG/n[LOG_BLOCK] \&\& false \&\& trial->round < LOG/|test_budget|one drive
-probes/log_list/places.c|s/state->holds = true/state->holds = false/|test_budget|one drive
+probes/log_list/writes.c|s/state->holds = true/state->holds = false/|test_budget|one drive
 probes/sustained_write/stack.c|s/above + 1 <= chance_most/above + 1 <= 0 * chance_most/|test_sustained_write|
 probes/sustained_write/stack.c|s/return at;/return at \/ 2;/|test_sustained_write|
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
@@ -393,11 +393,11 @@ probes/scan/scan.c|s/, LOOKS_EACH = 2/, LOOKS_EACH = 0/|test_survey|
 lib/session/run/resume.c|s/error = infer_check(rows, all, why);/error = infer_check(rows, done, why);/|test_survey|
 probes/capacity/capacity.c|s/^        ask_fill(state);/        (void)ask_fill;/|test_probes_trust|capacity
 probes/trim/trim.c|s/seen->old == all ? "old"/seen->old == all ? "zeros"/|test_probes_trust|trim
-probes/log_list/places.c|s/pitch_bytes >=$/pitch_bytes >= 0 */|test_probes_stick|recovery
-probes/log_list/count.c|s/? 1 + high \/ 4 :/? high :/|test_budget|one drive
-probes/log_list/places.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
-probes/log_list/places.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
-probes/log_list/places.c|s/slots.pitch_bytes = known/slots.pitch_bytes += 0/|test_probes_stick|recovery
+probes/log_list/writes.c|s/pitch_bytes >=$/pitch_bytes >= 0 */|test_probes_stick|recovery
+probes/log_list/log_list.c|s/? 1 + high \/ 4 :/? high :/|test_budget|one drive
+probes/log_list/writes.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
+probes/log_list/writes.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
+probes/log_list/writes.c|s/slots.pitch_bytes = known/slots.pitch_bytes += 0/|test_probes_stick|recovery
 probes/log_list/blocks.c|s/each = log_votes_of(contrast)/each = 1/|test_probes_stick|recovery
 probes/log_list/blocks.c|s/contrary_most = 0.25/contrary_most = 1.25/|test_probes_stick|recovery
 probes/inter_request_distance/inter_request_distance.c|s/REPEATS_MAX = 64/REPEATS_MAX = 16/|test_probes_stick|recovery
