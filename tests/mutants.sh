@@ -198,21 +198,21 @@ probes/clustered_block/compare.c|s/all_least = 0.8/all_least = 0.7/|test_across|
 probes/clustered_block/compare.c|s/all_most = 1.2/all_most = 1.3/|test_across|
 probes/clustered_block/compare.c|s/half_most = 0.65/half_most = 0.75/|test_across|
 probes/clustered_block/compare.c|s/fmin(within_count,/fmax(within_count,/|test_across|
-probes/content/unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
-probes/content/unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
-probes/content/unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
-probes/content/unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
-probes/content/unit.c|s/larger_least = 1.5, larger_most = 1.25/larger_least = 15, larger_most = 12/|test_probes_kim|recovery
-probes/content/unit.c|s/larger_least = 1.5, larger_most = 1.25/larger_least = 0.5, larger_most = 0.4/|test_probes_stick|recovery
+probes/content/content.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
+probes/content/content.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
+probes/content/content.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
+probes/content/content.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
+probes/content/content.c|s/larger_least = 1.5, larger_most = 1.25/larger_least = 15, larger_most = 12/|test_probes_kim|recovery
+probes/content/content.c|s/larger_least = 1.5, larger_most = 1.25/larger_least = 0.5, larger_most = 0.4/|test_probes_stick|recovery
 probes/content/content.c|s/waited_least = 0.1823/waited_least = -9/|test_probes_kim|recovery
 probes/content/blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 2]/|test_waited|
 probes/content/blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 8]/|test_waited|
 probes/content/blocks.c|s/moving\[moved \/ 4\]/moving[moved - 1]/|test_waited|
-probes/content/unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_kim|recovery
-probes/content/unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
-probes/content/unit.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
-probes/content/unit.c|s/claim == CLAIM_OPEN/false/|test_probes_stick|recovery
-probes/content/unit.c|s/\*index = likelier(.*);/*index = PARTS_COUNT;/|test_probes_stick|recovery
+probes/content/content.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_kim|recovery
+probes/content/content.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
+probes/content/content.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
+probes/content/content.c|s/claim == CLAIM_OPEN/false/|test_probes_stick|recovery
+probes/content/content.c|s/\*index = likelier(.*);/*index = PARTS_COUNT;/|test_probes_stick|recovery
 probes/content/blocks.c|s/return smaller_of(blocks_count(state, contents), larger_of(most, contents));/return blocks_count(state, contents) + 0 * most;/|test_probes_stick|recovery
 lib/flash/controller/serve_write.c|s/flash->passes_buffer = true;/;/|test_flash|
 lib/flash/controller/serve_write.c|s/ uint64_t room_ns = serve_drain(.*);/ uint64_t room_ns = begin_ns;/|test_flash|
@@ -368,8 +368,8 @@ probes/sustained_write/stack.c|s/return at;/return at \/ 2;/|test_sustained_writ
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
 probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_sustained_write|
 probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
-probes/hot_cold/copies.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
-probes/hot_cold/copies.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
+probes/hot_cold/hot_cold.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
+probes/hot_cold/hot_cold.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/cleaning_least = 0.25/cleaning_least = 0/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/return state->buffer_known /return true /|test_hot_cold|
 probes/steady_state/steady.c|s/larger_of(settled_from(&w), fall)/fall/|test_steady_state|
