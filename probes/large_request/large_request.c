@@ -688,9 +688,7 @@ static void say_slope(struct request_probe *state,
     }
     const char *size =
         study_bytes(study, state->sizes[result->sizes_count - 1]);
-    const bool depends_on_sizes =
-        !times_narrow(&result->stated, slope, width_most);
-    if (!is_line(result) && depends_on_sizes) {
+    if (!is_line(result)) {
         finding_why(
             finding,
             "the times of %s of up to %s do not follow a line, and the time "
@@ -706,18 +704,11 @@ static void say_slope(struct request_probe *state,
                          "similar",
                          100 * result->left_out_share);
     finding_measured(finding, slope, &result->stated,
-                     is_line(result) && !depends_on_sizes
+                     times_narrow(&result->stated, slope, width_most)
                          ? result->confidence
                          : fmin(off_line_confidence, result->confidence));
-    if (is_line(result))
-        finding_why(finding, "each 4 KiB adds this to %s of up to %s%s; %s",
-                    what, size, left_out, enough_of(study, &result->line));
-    else
-        finding_why(
-            finding,
-            "each 4 KiB adds this to %s of up to %s on average%s: their times "
-            "do not follow a line, the farthest is %.0f %% off",
-            what, size, left_out, 100 * (exp(result->off) - 1));
+    finding_why(finding, "each 4 KiB adds this to %s of up to %s%s; %s", what,
+                size, left_out, enough_of(study, &result->line));
 }
 
 /*
