@@ -41,15 +41,6 @@ uint64_t placing_small_bytes(const struct setting *setting)
     return larger_of(4 * KIB, setting->logical_block_bytes);
 }
 
-uint64_t placing_piece(const struct setting *setting, uint64_t usual_bytes)
-{
-    const uint64_t block = setting->logical_block_bytes;
-    const uint64_t limit = setting->request_limit_bytes;
-    const uint64_t most = limit ? smaller_of(limit, usual_bytes) : usual_bytes;
-
-    return most > block ? most / block * block : block;
-}
-
 uint64_t placing_grain(const struct setting *setting)
 {
     return setting->logical_block_bytes > 1024 ? setting->logical_block_bytes

@@ -29,10 +29,6 @@ uint64_t placing_evenly(uint64_t visit, uint64_t count);
 /* A small request: 4 KiB, or the logical block where that is longer. */
 uint64_t placing_small_bytes(const struct setting *setting);
 
-/* The longest request of whole logical blocks that reaches the drive in one
- * piece, but no more than `usual_bytes`; a block at least. */
-uint64_t placing_piece(const struct setting *setting, uint64_t usual_bytes);
-
 /* The grain in which sizes are searched: 1 KiB, or the logical block. */
 uint64_t placing_grain(const struct setting *setting);
 

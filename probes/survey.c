@@ -25,7 +25,7 @@ static const uint64_t fine_bytes = 4 * KIB;
 
 static uint64_t piece_of(const struct setting *setting)
 {
-    return placing_piece(setting, piece_usual_bytes);
+    return setting_piece(setting, piece_usual_bytes);
 }
 
 static uint64_t pieces_of(const struct setting *setting)
@@ -43,25 +43,6 @@ static uint64_t fine_of(const struct setting *setting)
 static uint64_t settle_pieces_of(const struct setting *setting)
 {
     return larger_of(1, settle_bytes / piece_of(setting));
-}
-
-void survey_plan(const struct setting *setting, bool writes,
-                 struct probe_plan *plan)
-{
-    const uint64_t bytes = setting->region_length_bytes;
-    const uint64_t passes = writes ? 2 : 1, pieces = pieces_of(setting);
-    /* As many looks as pieces at most, or the ends of all runs. */
-    const uint64_t fine =
-        2 * RUNS_MOST * (piece_of(setting) / fine_of(setting));
-
-    plan->bytes_written = writes ? bytes : 0;
-    plan->bytes_read = bytes;
-    plan->bytes_read_max = 3 * bytes + fine * fine_of(setting);
-    plan->requests =
-        passes * (pieces + pieces / settle_pieces_of(setting) + 1) +
-        (writes ? OLD_LOOKS : 0);
-    plan->requests_max =
-        plan->requests + 2 * pieces + fine + MARKS_MOST * OLD_LOOKS;
 }
 
 int survey_start(const struct setting *setting, bool writes,

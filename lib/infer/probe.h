@@ -131,7 +131,8 @@ struct probe {
     /* What it is expected to do, and at most, with blocks of up to 4 KiB;
      * probe_planned() fills in a most that is 0, and reads of 4 KiB. */
     struct probe_plan usual;
-    unsigned usual_fills; /* besides, it writes the region so often */
+    unsigned usual_fills; /* besides, it writes the region so often; and it
+                             reads all of it where it surveys */
     bool patient;         /* with more patience it does more at most */
     /* It makes do with such a part of the budget, and of the region: that is
      * write_budget_bytes of its setting. 0: it sees all of the budget, and
@@ -173,6 +174,10 @@ struct setting setting_measured(const struct setting *setting);
  * compares; and its part of the budget. */
 struct setting setting_for(const struct probe *probe,
                            const struct setting *setting);
+
+/* The longest request of whole logical blocks that reaches the drive in one
+ * piece, but no more than `usual_bytes`; a block at least. */
+uint64_t setting_piece(const struct setting *setting, uint64_t usual_bytes);
 
 /* What the probe, or the literal procedure in its place, plans to do in a run
  * with this setting. */

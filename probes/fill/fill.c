@@ -18,7 +18,6 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "probes/placing.h"
 #include "probes/probes.h"
 
 /* Large enough for the drive's full speed. */
@@ -38,7 +37,7 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     *state =
-        (struct state){.piece_bytes = placing_piece(setting, piece_usual_bytes),
+        (struct state){.piece_bytes = setting_piece(setting, piece_usual_bytes),
                        .at_bytes = setting->region_offset_bytes,
                        .end_bytes = setting->region_offset_bytes +
                                     setting->region_length_bytes};
@@ -88,7 +87,6 @@ const struct probe probe_fill = {
             "where along the drive the speed changes.",
     .writes = true,
     .prepares = true,
-    .usual = {.requests = 1},
     .usual_fills = 1,
     .start = start,
     .next = next,

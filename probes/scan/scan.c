@@ -176,11 +176,6 @@ static void say_slow(const struct survey *survey, struct finding *finding,
                 (unsigned long long)counted, ns, (unsigned long long)where);
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    survey_plan(setting, false, plan);
-}
-
 static int start(const struct setting *setting, const struct findings *known,
                  void **state)
 {
@@ -214,5 +209,5 @@ const struct probe probe_scan = {
             "place that took more than twice the usual time: cells that lose "
             "their charge are slow each time.",
     .answers = {"slow_places_share", "bad_places"},
-    SURVEY_PROBE(plan, start, conclude),
+    SURVEY_PROBE(start, conclude),
 };
