@@ -16,7 +16,7 @@
  *           +--------------------------> written
  *             uniform : skewed
  *
- * Together, cleaning copies so much more as a closed form says (copies.c), and
+ * Together, cleaning copies so much more as a closed form says, and
  * the least of that is what a drive must lose; apart, it copies no more than
  * before. Nothing is said in between, or where both are close: where cleaning
  * is a small part of what a write takes. How large it is follows from what a
