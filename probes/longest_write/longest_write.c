@@ -23,6 +23,7 @@
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "lib/infer/study.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -210,27 +211,22 @@ static int feed(void *data, const struct sample *sample)
 static void conclude(void *data, struct findings *findings)
 {
     const struct state *state = data;
+    const double seconds = (double)(state->now_ns - state->begin_ns) / 1e9;
+    const char *rate = TEXT_QUANTITY((uint64_t)state->rate, "bytes_per_second");
+    const char *all = TEXT_BYTES(state->count * state->piece_bytes);
+    char few[80] = "the measurement ended before an answer";
+
+    if (!state->failed && state->count > 0)
+        snprintf(few, sizeof(few), "at %s only %llu writes came: too few", rate,
+                 (unsigned long long)state->count);
+    if (state->failed || state->count < WRITES_LEAST) {
+        study_say_open(&probe_longest_write, findings, few);
+        return;
+    }
     struct finding *longest =
         findings_add(findings, probe_name, "longest_write");
     struct finding *buffer =
         findings_add(findings, probe_name, "logger_buffer");
-    const double seconds = (double)(state->now_ns - state->begin_ns) / 1e9;
-    const uint64_t all_bytes = state->count * state->piece_bytes;
-
-    if (state->failed || state->count == 0) {
-        finding_why(longest, "the measurement ended before an answer");
-        finding_why(buffer, "the measurement ended before an answer");
-        return;
-    }
-    const char *rate = TEXT_QUANTITY((uint64_t)state->rate, "bytes_per_second");
-    if (state->count < WRITES_LEAST) {
-        finding_why(longest, "at %s only %llu writes came: too few", rate,
-                    (unsigned long long)state->count);
-        finding_why(buffer, "at %s only %llu writes came: too few", rate,
-                    (unsigned long long)state->count);
-        return;
-    }
-    const char *all = TEXT_BYTES(all_bytes);
     finding_found(longest, value_integer((uint64_t)state->longest_ns),
                   longest_confidence);
     finding_why(longest,

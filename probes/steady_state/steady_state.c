@@ -34,7 +34,6 @@
  */
 #include "probes/steady_state/steady_state.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -401,13 +400,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static bool is_found(const struct findings *known, const char *parameter)
-{
-    const struct finding *finding = findings_get(known, parameter);
-
-    return finding && finding->verdict == VERDICT_FOUND;
-}
-
 /* A write buffer that was found, and a little more; where none is known, more
  * than most drives have. */
 static size_t memory_blocks_of(const struct load *load,
@@ -423,27 +415,19 @@ static size_t memory_blocks_of(const struct load *load,
     return (size_t)(bytes / load->write_bytes / LOAD_BLOCK_WRITES);
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {.think = think};
-    struct steady_probe *state =
-        study_create(sizeof(*state), &probe_steady_state, &ops, setting);
+    struct steady_probe *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->load = load_make(setting, "steady");
     state->blocks_most = load_blocks_most(setting);
     state->longest_ns = load_longest_ns(setting);
     state->memory_blocks = memory_blocks_of(&state->load, known);
-    state->unit_bytes = state->load.write_bytes;
-    if (is_found(known, "clustered_page"))
-        state->unit_bytes = larger_of(
-            state->unit_bytes,
-            (uint64_t)findings_get(known, "clustered_page")->value.integer);
-    state->merges = is_found(known, "log_list") || is_found(known, "log_block");
-    *result = state;
-    return 0;
+    state->unit_bytes = larger_of(state->load.write_bytes,
+                                  findings_integer(known, "clustered_page"));
+    state->merges =
+        findings_found(known, "log_list") || findings_found(known, "log_block");
 }
 
 const struct probe probe_steady_state = {
@@ -464,6 +448,6 @@ const struct probe probe_steady_state = {
               .bytes_read = READS * 4 * KIB},
     .patient = true,
     .budget_parts = 1,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct steady_probe, .think = think),
 };
