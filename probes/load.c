@@ -105,13 +105,10 @@ static void ask_block(struct study *study, const struct load *load,
     struct random random;
 
     study_random(study, load->phase, cell, block, &random);
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", load->phase);
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-    step.label.round = block;
     for (uint32_t i = 0; i < LOAD_BLOCK_WRITES; i++) {
         step.offset_bytes = load->span_first_bytes +
                             place_of(load, &random) * load->write_bytes;
-        study_ask(study, &step);
+        placing_ask(study, step, load->phase, cell, block);
     }
 }
 

@@ -48,6 +48,10 @@ struct step placing_unmeasured(enum operation operation, uint64_t offset_bytes,
                                uint64_t length_bytes, const char *phase,
                                uint32_t round);
 
+/* Asks for a step under this label. */
+void placing_ask(struct study *study, struct step step, const char *phase,
+                 const char *cell, uint32_t round);
+
 /* Asks for a write and for a flush behind it, under the same label. */
 void placing_ask_flushed(struct study *study, const struct step *write);
 

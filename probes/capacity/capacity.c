@@ -184,24 +184,20 @@ static uint64_t mark_of(const struct mark *mark)
 static void ask(struct state *state, const char *phase, const char *cell,
                 enum operation operation, uint64_t offset_bytes, uint64_t mark)
 {
-    struct step step = {.operation = operation,
-                        .offset_bytes = offset_bytes,
-                        .length_bytes = state->layout.unit_bytes,
-                        .content = CONTENT_MARK,
-                        .mark = mark,
-                        .compare = operation == OPERATION_READ};
-
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-    study_ask(&state->study, &step);
+    placing_ask(&state->study,
+                (struct step){.operation = operation,
+                              .offset_bytes = offset_bytes,
+                              .length_bytes = state->layout.unit_bytes,
+                              .content = CONTENT_MARK,
+                              .mark = mark,
+                              .compare = operation == OPERATION_READ},
+                phase, cell, 0);
 }
 
 static void ask_flush(struct state *state, const char *phase)
 {
-    struct step step = {.operation = OPERATION_FLUSH};
-
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
-    study_ask(&state->study, &step);
+    placing_ask(&state->study, (struct step){.operation = OPERATION_FLUSH},
+                phase, "", 0);
 }
 
 /* Pages of ones and of zeros by chance: a few in a row tell where they were
@@ -475,14 +471,15 @@ static void ask_trace(struct state *state, uint32_t number,
                       uint64_t offset_bytes)
 {
     for (uint32_t i = 0; i < TRACE_PAGES; i++) {
-        struct step step = {.operation = OPERATION_READ,
-                            .offset_bytes = offset_bytes + i * page_bytes,
-                            .length_bytes = page_bytes,
-                            .content = CONTENT_ONES,
-                            .compare = true,
-                            .label = {.phase = "trace"}};
-        snprintf(step.label.cell, sizeof(step.label.cell), "t%u-%u", number, i);
-        study_ask(&state->study, &step);
+        char cell[LABEL_CELL_MAX];
+        snprintf(cell, sizeof(cell), "t%u-%u", number, i);
+        placing_ask(&state->study,
+                    (struct step){.operation = OPERATION_READ,
+                                  .offset_bytes = offset_bytes + i * page_bytes,
+                                  .length_bytes = page_bytes,
+                                  .content = CONTENT_ONES,
+                                  .compare = true},
+                    "trace", cell, 0);
     }
 }
 

@@ -54,35 +54,26 @@ static const double quick_share = 0.1;
 static const char phase_reads[] = "before", phase_after[] = "after";
 static const char cell_reads[] = "r";
 
-static void set_label(struct step *step, const char *phase, const char *cell,
-                      uint32_t round)
-{
-    snprintf(step->label.phase, sizeof(step->label.phase), "%s", phase);
-    snprintf(step->label.cell, sizeof(step->label.cell), "%s", cell);
-    step->label.round = round;
-}
-
 /* Behind a flush, so that no write is under way. */
 static void ask_reads(struct steady_probe *state, const char *phase,
                       uint32_t count)
 {
     const struct setting *setting = &state->study.setting;
     const uint64_t bytes = larger_of(read_bytes, setting->logical_block_bytes);
-    struct step step = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, 0);
+    const uint64_t places = setting->region_length_bytes / bytes;
     struct random random;
 
-    study_ask(&state->study, &step);
+    placing_ask(&state->study, (struct step){.operation = OPERATION_FLUSH},
+                phase, "", 0);
     study_random(&state->study, phase, cell_reads, 0, &random);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t places = setting->region_length_bytes / bytes;
-        step =
+    for (uint32_t i = 0; i < count; i++)
+        placing_ask(
+            &state->study,
             (struct step){.operation = OPERATION_READ,
                           .offset_bytes = setting->region_offset_bytes +
                                           random_below(&random, places) * bytes,
-                          .length_bytes = bytes};
-        set_label(&step, phase, cell_reads, 0);
-        study_ask(&state->study, &step);
-    }
+                          .length_bytes = bytes},
+            phase, cell_reads, 0);
 }
 
 /* The time that this share of the reads does not pass. */
