@@ -19,7 +19,6 @@
  *      place in the block ->
  */
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
@@ -100,17 +99,15 @@ static void ask_beside(struct state *state, enum operation operation,
 {
     const struct setting *setting = &state->study.setting;
     const uint64_t pages = setting->region_length_bytes / state->page_bytes;
-    struct step step = {.operation = operation,
-                        .label = {.phase = "beside", .round = 0}};
+    struct step step = {.operation = operation};
 
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
     for (uint64_t i = 0; i < BESIDE; i++) {
         if (operation == OPERATION_READ) {
             step.length_bytes = state->page_bytes;
             step.offset_bytes = setting->region_offset_bytes +
                                 placing_evenly(i, pages) * state->page_bytes;
         }
-        study_ask(&state->study, &step);
+        placing_ask(&state->study, step, "beside", cell, 0);
     }
 }
 
