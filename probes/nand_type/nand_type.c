@@ -25,7 +25,6 @@
 #include "lib/infer/study.h"
 #include "probes/read_kinds.h"
 #include "probes/nand_type/levels.h"
-#include "probes/nand_type/profile.h"
 #include "probes/papers/papers.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
