@@ -302,10 +302,12 @@ static void take_rounds(const struct study *study,
     uint32_t far = 0;
 
     slowdown->rounds_count = slowdown->reads_count = 0;
-    for (uint32_t i = 0; i < rounds; i++) {
+    for (uint32_t round = 0; round < rounds; round++) {
+        const uint32_t i = slowdown->rounds_count;
         struct beside_times times;
-        const struct trial trial = trial_round(study, phase, contrast, i);
-        take_round(&trial, &times);
+        const struct trial trial = trial_round(study, phase, contrast, round);
+        if (!take_round(&trial, &times))
+            continue;
         slowdown->alone_ns[i] = times.alone_ns;
         for (size_t j = 0; j < BESIDE_DEPTHS; j++)
             slowdown->ratios[j][i] = times.read_ns[j] / times.alone_ns;
