@@ -10,9 +10,7 @@
 /* Of the capacity: much of it takes more writes to become steady, and little
  * of it has so much spare flash that cleaning hardly shows. */
 static const uint64_t span_parts = 8;
-/* Without more patience: so long, and so many writes at most. */
-static const double usual_ns = 90e9;
-static const uint64_t usual_writes = UINT64_C(1) << 20;
+static const double usual_ns = (double)SETTING_PATIENCE_NS;
 /* A drive that has to clean is slower than one that has not yet; and in a run
  * of all probes this one has about such a part of the budget. */
 static const double remedy_times = 4, remedy_parts = 8;
@@ -49,7 +47,7 @@ static uint64_t budget_writes(const struct setting *setting)
 
 static double patience_writes(const struct setting *setting)
 {
-    return fmax(1, load_longest_ns(setting) / usual_ns) * (double)usual_writes;
+    return fmax(1, load_longest_ns(setting) / usual_ns) * LOAD_WRITES_MAX;
 }
 
 size_t load_blocks_most(const struct setting *setting)
@@ -65,7 +63,7 @@ char *load_remedy(const struct setting *setting, double blocks, double block_ns,
     const double writes = remedy_times * blocks * LOAD_BLOCK_WRITES;
     const double ns = fmax(remedy_times * blocks * block_ns,
                            writes > patience_writes(setting)
-                               ? writes / (double)usual_writes * usual_ns
+                               ? writes / LOAD_WRITES_MAX * usual_ns
                                : 0);
     const double bytes =
         remedy_parts * writes * (double)placing_small_bytes(setting);
@@ -107,13 +105,10 @@ static void ask_block(struct study *study, const struct load *load,
     struct random random;
 
     study_random(study, load->phase, cell, block, &random);
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", load->phase);
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-    step.label.round = block;
     for (uint32_t i = 0; i < LOAD_BLOCK_WRITES; i++) {
         step.offset_bytes = load->span_first_bytes +
                             place_of(load, &random) * load->write_bytes;
-        study_ask(study, &step);
+        placing_ask(study, step, load->phase, cell, block);
     }
 }
 

@@ -16,6 +16,8 @@
  */
 
 enum { LOAD_BLOCK_WRITES = 64, LOAD_DEPTH = 32 };
+/* Without more patience. */
+enum { LOAD_WRITES_MAX = 1 << 20 };
 /* Of a skewed load nine of ten writes go to the first tenth of the span. */
 enum { LOAD_HOT_PARTS = 10 };
 

@@ -2,7 +2,6 @@
 #include "probes/placing.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/units.h"
@@ -41,15 +40,6 @@ uint64_t placing_small_bytes(const struct setting *setting)
     return larger_of(4 * KIB, setting->logical_block_bytes);
 }
 
-uint64_t placing_piece(const struct setting *setting, uint64_t usual_bytes)
-{
-    const uint64_t block = setting->logical_block_bytes;
-    const uint64_t limit = setting->request_limit_bytes;
-    const uint64_t most = limit ? smaller_of(limit, usual_bytes) : usual_bytes;
-
-    return most > block ? most / block * block : block;
-}
-
 uint64_t placing_grain(const struct setting *setting)
 {
     return setting->logical_block_bytes > 1024 ? setting->logical_block_bytes
@@ -67,18 +57,24 @@ uint32_t placing_repeats(uint64_t size_bytes, uint32_t least, uint32_t most,
 }
 
 /* A label is made for each look at a row: printf takes a fifth of a run. */
+static void put_text(char *to, size_t size, const char *text)
+{
+    const size_t length = strnlen(text, size - 1);
+
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
 static void set_label(struct label *label, const char *phase,
                       const struct contrast *contrast, char suffix,
                       uint32_t round)
 {
     const char end[3] = {'-', suffix, '\0'};
-    const size_t phase_length = strnlen(phase, sizeof(label->phase) - 1);
     const size_t name_length = strlen(contrast->name);
 
     _Static_assert(sizeof(contrast->name) + sizeof(end) <= sizeof(label->cell),
                    "a name fits with its end");
-    memcpy(label->phase, phase, phase_length);
-    label->phase[phase_length] = '\0';
+    put_text(label->phase, sizeof(label->phase), phase);
     memcpy(label->cell, contrast->name, name_length);
     memcpy(label->cell + name_length, end, sizeof(end));
     label->round = round;
@@ -105,9 +101,18 @@ struct step placing_unmeasured(enum operation operation, uint64_t offset_bytes,
                         .offset_bytes = offset_bytes,
                         .length_bytes = length_bytes};
 
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
+    put_text(step.label.phase, sizeof(step.label.phase), phase);
     step.label.round = round;
     return step;
+}
+
+void placing_ask(struct study *study, struct step step, const char *phase,
+                 const char *cell, uint32_t round)
+{
+    put_text(step.label.phase, sizeof(step.label.phase), phase);
+    put_text(step.label.cell, sizeof(step.label.cell), cell);
+    step.label.round = round;
+    study_ask(study, &step);
 }
 
 void placing_ask_flushed(struct study *study, const struct step *write)

@@ -29,10 +29,6 @@ uint64_t placing_evenly(uint64_t visit, uint64_t count);
 /* A small request: 4 KiB, or the logical block where that is longer. */
 uint64_t placing_small_bytes(const struct setting *setting);
 
-/* The longest request of whole logical blocks that reaches the drive in one
- * piece, but no more than `usual_bytes`; a block at least. */
-uint64_t placing_piece(const struct setting *setting, uint64_t usual_bytes);
-
 /* The grain in which sizes are searched: 1 KiB, or the logical block. */
 uint64_t placing_grain(const struct setting *setting);
 
@@ -51,6 +47,10 @@ struct step placing_step(enum operation operation, uint64_t offset_bytes,
 struct step placing_unmeasured(enum operation operation, uint64_t offset_bytes,
                                uint64_t length_bytes, const char *phase,
                                uint32_t round);
+
+/* Asks for a step under this label. */
+void placing_ask(struct study *study, struct step step, const char *phase,
+                 const char *cell, uint32_t round);
 
 /* Asks for a write and for a flush behind it, under the same label. */
 void placing_ask_flushed(struct study *study, const struct step *write);

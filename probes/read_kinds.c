@@ -11,11 +11,13 @@
 #include "probes/placing.h"
 #include "probes/trial.h"
 
-enum { PLACES = 1024, SWEEPS = 9, SWEEPS_MAX = 81 };
+enum {
+    SWEEPS = READ_KINDS_SWEEPS,
+    SWEEPS_MAX = READ_KINDS_SWEEPS_MAX,
+    PLACES = READ_KINDS_PLACES
+};
 static const char phase[] = "kinds";
 static const uint64_t span_most_bytes = 64 * MIB;
-const uint64_t read_kinds_requests = 3 * PLACES * SWEEPS,
-               read_kinds_requests_max = 3 * PLACES * SWEEPS_MAX;
 
 /* This share is left out at both ends: a cache keeps the quickest places at
  * hand, and outliers hit the slowest more often than not. */

@@ -22,8 +22,12 @@ struct read_kinds {
     double ns[READ_KINDS_MAX]; /* of each, in rising order */
 };
 
-/* Short reads that it sends, where kinds are clear; and the most. */
-extern const uint64_t read_kinds_requests, read_kinds_requests_max;
+/* Three short reads for each place in a sweep. */
+enum {
+    READ_KINDS_PLACES = 1024,
+    READ_KINDS_SWEEPS = 9, /* where kinds are clear */
+    READ_KINDS_SWEEPS_MAX = 81
+};
 
 /* Measures, and leaves until all is there. */
 void read_kinds_find(struct study *study, struct read_kinds *kinds);

@@ -25,7 +25,7 @@ static const uint64_t fine_bytes = 4 * KIB;
 
 static uint64_t piece_of(const struct setting *setting)
 {
-    return placing_piece(setting, piece_usual_bytes);
+    return setting_piece(setting, piece_usual_bytes);
 }
 
 static uint64_t pieces_of(const struct setting *setting)
@@ -43,25 +43,6 @@ static uint64_t fine_of(const struct setting *setting)
 static uint64_t settle_pieces_of(const struct setting *setting)
 {
     return larger_of(1, settle_bytes / piece_of(setting));
-}
-
-void survey_plan(const struct setting *setting, bool writes,
-                 struct probe_plan *plan)
-{
-    const uint64_t bytes = setting->region_length_bytes;
-    const uint64_t passes = writes ? 2 : 1, pieces = pieces_of(setting);
-    /* As many looks as pieces at most, or the ends of all runs. */
-    const uint64_t fine =
-        2 * RUNS_MOST * (piece_of(setting) / fine_of(setting));
-
-    plan->bytes_written = writes ? bytes : 0;
-    plan->bytes_read = bytes;
-    plan->bytes_read_max = 3 * bytes + fine * fine_of(setting);
-    plan->requests =
-        passes * (pieces + pieces / settle_pieces_of(setting) + 1) +
-        (writes ? OLD_LOOKS : 0);
-    plan->requests_max =
-        plan->requests + 2 * pieces + fine + MARKS_MOST * OLD_LOOKS;
 }
 
 int survey_start(const struct setting *setting, bool writes,
@@ -366,7 +347,15 @@ int survey_feed(void *state, const struct sample *sample)
 
 /* ---- bad places --------------------------------------------------------- */
 
-static void count_state(struct survey_bad *bad, enum survey_state state,
+/* What a bad place is, of those that were seen. */
+struct bad {
+    uint64_t places_count, bytes;
+    uint64_t zeros_bytes, failed_bytes;
+    uint64_t healed_count; /* pieces that were bad once, and not again */
+    char where[200];       /* "64 KiB at byte 4096, 8 KiB at byte 90112" */
+};
+
+static void count_state(struct bad *bad, enum survey_state state,
                         uint64_t bytes)
 {
     bad->bytes += bytes;
@@ -375,17 +364,13 @@ static void count_state(struct survey_bad *bad, enum survey_state state,
 }
 
 /* A run of bad bytes that has come to its end. */
-static void close_run(struct survey_bad *bad, uint64_t begin_bytes,
-                      uint64_t end_bytes)
+static void close_run(struct bad *bad, uint64_t begin_bytes, uint64_t end_bytes)
 {
-    char length[24];
-
     if (end_bytes == begin_bytes)
         return;
     if (++bad->places_count <= 3)
         text_add(bad->where, sizeof(bad->where), "%s%s at byte %llu",
-                 bad->where[0] ? ", " : "",
-                 format_bytes(end_bytes - begin_bytes, length, sizeof(length)),
+                 bad->where[0] ? ", " : "", TEXT_BYTES(end_bytes - begin_bytes),
                  (unsigned long long)begin_bytes);
     else if (bad->places_count == 4)
         text_add(bad->where, sizeof(bad->where), ", ...");
@@ -406,12 +391,12 @@ static const struct survey_look *looks_at(const struct survey *survey,
                : NULL;
 }
 
-void survey_bad(const struct survey *survey, struct survey_bad *bad)
+static void find_bad(const struct survey *survey, struct bad *bad)
 {
     uint64_t begin = 0, end = 0;
     size_t next = 0;
 
-    *bad = (struct survey_bad){.places_count = 0};
+    *bad = (struct bad){.places_count = 0};
     for (uint64_t at = 0; at < survey->pieces_count; at++) {
         const uint64_t piece_end =
             survey_offset(survey, at) + survey_length(survey, at);
@@ -462,16 +447,13 @@ static const char *say_speed(const struct survey *survey, char *text,
 {
     const double write = rate_of(survey, survey->write_ns);
     const double read = rate_of(survey, survey->read_ns);
-    char rate[32];
     int used = 0;
 
     if (write > 0)
         used = snprintf(text, size, "written at %s, ",
-                        format_quantity((uint64_t)write, "bytes_per_second",
-                                        rate, sizeof(rate)));
+                        TEXT_QUANTITY((uint64_t)write, "bytes_per_second"));
     snprintf(text + used, size - (size_t)used, "read at %s",
-             format_quantity((uint64_t)read, "bytes_per_second", rate,
-                             sizeof(rate)));
+             TEXT_QUANTITY((uint64_t)read, "bytes_per_second"));
     return text;
 }
 
@@ -489,18 +471,18 @@ void survey_say_bad(const struct survey *survey, const char *probe,
         survey->writes ? "give back what was written" : "can be read";
     const char *not =
         survey->writes ? "do not give back what was written" : "cannot be read";
-    struct survey_bad bad;
-    char bytes[24], all[24], speed[80];
+    struct bad bad;
+    char speed[80];
 
-    format_bytes(survey->setting.region_length_bytes, all, sizeof(all));
-    survey_bad(survey, &bad);
+    const char *all = TEXT_BYTES(survey->setting.region_length_bytes);
+    find_bad(survey, &bad);
     if (survey->pass != PASS_DONE && bad.places_count == 0) {
         finding_why(finding,
                     "the survey did not reach its end: nothing bad was seen so "
                     "far");
         return;
     }
-    format_bytes(bad.bytes, bytes, sizeof(bytes));
+    const char *bytes = TEXT_BYTES(bad.bytes);
     if (bad.places_count == 0) {
         finding_absent(finding, confidence);
         finding_why(finding, "all %s %s%s; %s", all, how,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/probe.h"
 
 /*
@@ -61,12 +62,13 @@ int survey_start(const struct setting *setting, bool writes,
 enum probe_next survey_next(void *state, struct step *step);
 int survey_feed(void *state, const struct sample *sample);
 void survey_finish(void *state); /* accepts NULL */
-#define SURVEY_PROBE(plan_, start_, conclude_)                                 \
-    .surveys = true, .plan = (plan_), .start = (start_), .next = survey_next,  \
-    .feed = survey_feed, .conclude = (conclude_), .finish = survey_finish
-/* What one costs. */
-void survey_plan(const struct setting *setting, bool writes,
-                 struct probe_plan *plan);
+/* Beside the passes, at most marks that are there already and the ends of bad
+ * runs, closely. */
+#define SURVEY_PROBE(start_, conclude_)                                        \
+    .surveys = true,                                                           \
+    .usual = {.requests_max = 17000, .bytes_read_max = 17000 * 4 * KIB},       \
+    .start = (start_), .next = survey_next, .feed = survey_feed,               \
+    .conclude = (conclude_), .finish = survey_finish
 
 /* Where piece `at` begins, and how long it is. */
 uint64_t survey_offset(const struct survey *survey, uint64_t at);
@@ -79,18 +81,8 @@ int survey_add(struct survey *survey, uint64_t offset_bytes,
  * -ENOMEM. */
 int survey_add_bad(struct survey *survey);
 
-/* What a bad place is, of those that were seen. */
-struct survey_bad {
-    uint64_t places_count, bytes;
-    uint64_t zeros_bytes, failed_bytes;
-    uint64_t healed_count; /* pieces that were bad once, and not again */
-    char where[200];       /* "64 KiB at byte 4096, 8 KiB at byte 90112" */
-};
-
-/* Places that did not keep what was written, or cannot be read, each run of
- * neighbours counted once. */
-void survey_bad(const struct survey *survey, struct survey_bad *bad);
-/* States them: `bad_places`. */
+/* States places that did not keep what was written, or cannot be read, each run
+ * of neighbours counted once: `bad_places`. */
 void survey_say_bad(const struct survey *survey, const char *probe,
                     struct findings *findings);
 

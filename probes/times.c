@@ -39,7 +39,6 @@ void times_say(const struct study *study, struct finding *finding,
     const struct interval interval = stats_median_interval(ns, count, alpha);
     const double spread = median > 0 ? stats_spread(ns, count) / median : 1;
     const double confidence = times_confidence(spread);
-    char low[24], high[24];
     if (confidence > 0 && times_narrow(&interval, median, width_most)) {
         finding_measured(finding, median, &interval, confidence);
         finding_why(finding, "median of %zu %s", count, what);
@@ -50,6 +49,6 @@ void times_say(const struct study *study, struct finding *finding,
         finding,
         "%zu %s took %s to %s, without the outer tenths: too wide for one "
         "number",
-        count, what, format_ns((uint64_t)ns[count / 10], low, sizeof(low)),
-        format_ns((uint64_t)ns[count - 1 - count / 10], high, sizeof(high)));
+        count, what, TEXT_NS((uint64_t)ns[count / 10]),
+        TEXT_NS((uint64_t)ns[count - 1 - count / 10]));
 }

@@ -188,6 +188,24 @@ START_TEST(marks_of_before_prove_nothing)
 }
 END_TEST
 
+/* All of the region, and twice as much where many places stand out. */
+START_TEST(what_a_survey_costs_follows_from_the_region)
+{
+    const struct setting setting = {.region_length_bytes = 64 * GIB,
+                                    .logical_block_bytes = 512,
+                                    .write_budget_bytes = 64 * GIB};
+    const struct probe_plan scan = probe_planned(&probe_scan, &setting);
+    const struct probe_plan verify = probe_planned(&probe_verify, &setting);
+
+    ck_assert_uint_eq(scan.bytes_read, 64 * GIB);
+    ck_assert_uint_eq(scan.bytes_written_max, 0);
+    ck_assert_uint_ge(scan.requests, 64 * KIB);
+    ck_assert_uint_ge(scan.requests_max, 3 * 64 * KIB);
+    ck_assert_uint_eq(verify.bytes_written, 64 * GIB);
+    ck_assert_uint_ge(verify.requests, 2 * 64 * KIB);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("survey");
@@ -198,6 +216,7 @@ int main(void)
                         sizeof(cases) / sizeof(cases[0]));
     tcase_add_loop_test(tcase, an_interrupted_survey_goes_on, 0, 2);
     tcase_add_test(tcase, marks_of_before_prove_nothing);
+    tcase_add_test(tcase, what_a_survey_costs_follows_from_the_region);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -78,4 +78,11 @@ char *format_ns(uint64_t ns, char *text, size_t size);
 char *format_quantity(uint64_t amount, const char *unit, char *text,
                       size_t size);
 
+/* The same, in memory that lasts as long as the block in which they stand. */
+#define TEXT_BYTES(bytes) format_bytes((bytes), (char[24]){""}, 24)
+#define TEXT_CAPACITY(bytes) format_capacity((bytes), (char[24]){""}, 24)
+#define TEXT_NS(ns) format_ns((ns), (char[24]){""}, 24)
+#define TEXT_QUANTITY(amount, unit)                                            \
+    format_quantity((amount), (unit), (char[32]){""}, 32)
+
 #endif

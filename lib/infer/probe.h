@@ -19,6 +19,7 @@
 enum probe_method { METHOD_ADAPTIVE, METHOD_PAPER };
 
 enum { PROBE_NEEDS_MAX = 4 };
+#define SETTING_PATIENCE_NS UINT64_C(90000000000)
 
 /* What a probe may know of the device before it measures. */
 struct setting {
@@ -38,9 +39,9 @@ struct setting {
     bool read_only;
     bool forgets;                /* the device keeps no contents, only times */
     bool flush_untrue;           /* a flush does not wait for the flash */
-    uint64_t write_budget_bytes; /* of the whole run */
+    uint64_t write_budget_bytes; /* of the whole run, or the probe's part */
     uint64_t patience_ns; /* how long one probe may write at random until its
-                             rate lasts; 0: as long as usual */
+                             rate lasts; 0: SETTING_PATIENCE_NS */
     uint64_t rate_bytes_per_second; /* of writes that come at a steady rate; 0:
                                        half of what the drive sustains */
 };
@@ -127,10 +128,17 @@ struct probe {
      * none. */
     const struct probe *literal;
 
-    /* What it is expected to do, and at most: numbers of the probe, or where
-     * they depend on the setting a function, which is pure. probe_planned()
-     * fills in a most that is 0, and reads of 4 KiB. */
+    /* What it is expected to do, and at most, with blocks of up to 4 KiB;
+     * probe_planned() fills in a most that is 0, and reads of 4 KiB. */
     struct probe_plan usual;
+    unsigned usual_fills; /* besides, it writes the region so often; and it
+                             reads all of it where it surveys */
+    bool patient;         /* with more patience it does more at most */
+    /* It makes do with such a part of the budget, and of the region: that is
+     * write_budget_bytes of its setting. 0: it sees all of the budget, and
+     * needs what is usual. */
+    unsigned budget_parts, region_parts;
+    /* Where numbers do not suffice: changes them, and is pure. */
     void (*plan)(const struct setting *setting, struct probe_plan *plan);
 
     /* Allocates the state. `known` is read only during the call. 0, -ENOMEM.
@@ -162,11 +170,17 @@ bool probe_endures(const struct probe *probe, enum operation operation,
 /* The setting whose region is what is measured: the part, if there is one. */
 struct setting setting_measured(const struct setting *setting);
 
-/* What a probe gets: the same, or the whole region where it compares. */
+/* What a probe gets of the run's: the same, or the whole region where it
+ * compares; and its part of the budget. */
 struct setting setting_for(const struct probe *probe,
                            const struct setting *setting);
 
-/* What the probe, or the literal procedure in its place, plans to do. */
+/* The longest request of whole logical blocks that reaches the drive in one
+ * piece, but no more than `usual_bytes`; a block at least. */
+uint64_t setting_piece(const struct setting *setting, uint64_t usual_bytes);
+
+/* What the probe, or the literal procedure in its place, plans to do in a run
+ * with this setting. */
 struct probe_plan probe_planned(const struct probe *probe,
                                 const struct setting *setting);
 

@@ -53,7 +53,15 @@ struct setting setting_measured(const struct setting *setting)
 struct setting setting_for(const struct probe *probe,
                            const struct setting *setting)
 {
-    return probe->compares ? *setting : setting_measured(setting);
+    struct setting own = probe->compares ? *setting : setting_measured(setting);
+
+    if (probe->budget_parts)
+        own.write_budget_bytes /= probe->budget_parts;
+    if (probe->region_parts)
+        own.write_budget_bytes =
+            smaller_of(own.write_budget_bytes,
+                       own.region_length_bytes / probe->region_parts);
+    return own;
 }
 
 static const struct probe *probe_by(enum probe_method method,
@@ -62,24 +70,78 @@ static const struct probe *probe_by(enum probe_method method,
     return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
 }
 
+uint64_t setting_piece(const struct setting *setting, uint64_t usual_bytes)
+{
+    const uint64_t block = setting->logical_block_bytes;
+    const uint64_t limit = setting->request_limit_bytes;
+    const uint64_t most = limit ? smaller_of(limit, usual_bytes) : usual_bytes;
+
+    return most > block ? most / block * block : block;
+}
+
+/* Adds what goes over the whole region, each 128 MiB with a row that settles
+ * it. A survey looks again at no more than twice as much as there is. */
+static void plan_passes(const struct probe *probe, const struct setting *own,
+                        struct probe_plan *plan)
+{
+    const uint64_t region = own->region_length_bytes;
+    const uint64_t pieces =
+        region / setting_piece(own, MIB) + region / (128 * MIB) + 2;
+    const uint64_t writes = probe->usual_fills, reads = probe->surveys;
+
+    plan->bytes_written += writes * region;
+    plan->bytes_written_max += writes * region;
+    plan->bytes_read += reads * region;
+    plan->bytes_read_max += 3 * reads * region;
+    plan->requests += (writes + reads) * pieces;
+    plan->requests_max += (writes + 3 * reads) * pieces;
+}
+
+/* A probe writes so little besides its part of the budget. */
+static const uint64_t aside_most_bytes = 32 * MIB;
+
+static void cut_plan(const struct probe *probe, const struct setting *own,
+                     struct probe_plan *plan)
+{
+    const uint64_t budget = own->write_budget_bytes;
+
+    if (probe->budget_parts && plan->bytes_written > budget) {
+        plan->requests = plan->requests * budget / plan->bytes_written;
+        plan->bytes_written = budget;
+    }
+    if (probe->budget_parts)
+        plan->bytes_written_max =
+            smaller_of(plan->bytes_written_max, budget + aside_most_bytes);
+    if (own->read_only)
+        plan->bytes_written = plan->bytes_written_max = 0;
+}
+
 struct probe_plan probe_planned(const struct probe *probe,
                                 const struct setting *setting)
 {
     const struct probe *counts = probe_by(setting->method, probe);
-    const uint64_t bytes = larger_of(4 * KIB, setting->logical_block_bytes);
+    const struct setting own = setting_for(probe, setting);
+    const uint64_t longer =
+        counts->plan ? 1 : larger_of(1, own.logical_block_bytes / (4 * KIB));
+    const uint64_t more =
+        counts->patient ? 1 + own.patience_ns / SETTING_PATIENCE_NS : 1;
     struct probe_plan plan = counts->usual;
 
     if (counts->plan)
-        counts->plan(setting, &plan);
-    plan.requests_max = larger_of(plan.requests_max, plan.requests);
-    if (!plan.bytes_read_max && !plan.bytes_read && !plan.bytes_written_max &&
-        !plan.bytes_written) {
-        plan.bytes_read = plan.requests * bytes;
-        plan.bytes_read_max = plan.requests_max * bytes;
+        counts->plan(&own, &plan);
+    plan.requests_max = more * larger_of(plan.requests_max, plan.requests);
+    if (!plan.bytes_read && !plan.bytes_written && !plan.bytes_written_max) {
+        plan.bytes_read = plan.requests * 4 * KIB;
+        plan.bytes_read_max = plan.requests_max * 4 * KIB;
     }
-    plan.bytes_read_max = larger_of(plan.bytes_read_max, plan.bytes_read);
+    plan.bytes_read_max =
+        longer * larger_of(plan.bytes_read_max, plan.bytes_read);
     plan.bytes_written_max =
-        larger_of(plan.bytes_written_max, plan.bytes_written);
+        longer * more * larger_of(plan.bytes_written_max, plan.bytes_written);
+    plan.bytes_read *= longer;
+    plan.bytes_written *= longer;
+    plan_passes(counts, &own, &plan);
+    cut_plan(counts, &own, &plan);
     return plan;
 }
 

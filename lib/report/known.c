@@ -15,7 +15,7 @@ static const double likely = 0.95;
 /* Before anything is compared: is the drive one of the known models? */
 static const double known_before = 0.5;
 
-const char *known_kind_name(enum known_kind kind)
+static const char *kind_name(enum known_kind kind)
 {
     static const char *const names[] = {
         [KNOWN_LIKE] = "like", [KNOWN_NONE] = "none", [KNOWN_OPEN] = "open"};
@@ -93,7 +93,7 @@ struct json_object *known_json(const struct report_known *known)
 {
     struct json_object *object = json_object_new_object();
 
-    json_add_text(object, "verdict", known_kind_name(known->kind));
+    json_add_text(object, "verdict", kind_name(known->kind));
     json_object_object_add(object, "models",
                            json_object_new_int64((int64_t)known->models_count));
     json_add_text(object, "model",

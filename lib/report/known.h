@@ -21,7 +21,6 @@ enum known_kind {
     KNOWN_NONE, /* 95 % or more for none of them */
     KNOWN_OPEN  /* it cannot be told */
 };
-const char *known_kind_name(enum known_kind kind);
 
 struct report_known {
     enum known_kind kind;

@@ -159,10 +159,6 @@ char *report_utf8(const char *text, char *copy, size_t size);
  * its unit. */
 void report_markup(FILE *out, const char *text, const char *space);
 
-/* Do a number and its unit meet here, "16" and " KiB"? No line ends between
- * them. `space` is in a text that began at `text`. */
-bool report_is_amount(const char *text, const char *space);
-
 /* Prints `text` between `indent` and `columns_count`, breaking at spaces but
  * not between a number and its unit; the
  * first line is indented as well. */

@@ -75,7 +75,7 @@ char *report_amount(const struct value *value, const char *unit,
 char *report_capacity(const struct device_info *device, bool plain_bytes,
                       char *text, size_t size)
 {
-    char label[32], exact[32], block[32];
+    char exact[32], block[32];
 
     format_amount(device->capacity_bytes, "bytes", plain_bytes, exact,
                   sizeof(exact));
@@ -85,8 +85,7 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
         snprintf(text, size, "%s in blocks of %s", exact, block);
     else
         snprintf(text, size, "%s (%s) in blocks of %s",
-                 format_capacity(device->capacity_bytes, label, sizeof(label)),
-                 exact, block);
+                 TEXT_CAPACITY(device->capacity_bytes), exact, block);
     return text;
 }
 
@@ -188,6 +187,25 @@ static bool is_micro(const char *text, const char *at)
            at[0] == 'u' && at[1] == 's' && !isalnum((unsigned char)at[2]);
 }
 
+/* Do a number and its unit meet here, "16" and " KiB"? No line ends between
+ * them. `space` is in a text that began at `text`. */
+static bool is_amount(const char *text, const char *space)
+{
+    static const char *const units[] = {"B",  "KiB", "MiB", "GiB",  "TiB", "KB",
+                                        "MB", "GB",  "TB",  "ns",   "us",  "ms",
+                                        "s",  "min", "%",   "times"};
+
+    if (*space != ' ' || space == text || space[-1] < '0' || space[-1] > '9')
+        return false;
+    const char *word = space + 1;
+    const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ%");
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
+            return true;
+    return false;
+}
+
 void report_markup(FILE *out, const char *text, const char *space)
 {
     char copy[MARKUP_BYTES];
@@ -203,7 +221,7 @@ void report_markup(FILE *out, const char *text, const char *space)
             fputs("&quot;", out);
         else if (is_micro(copy, c))
             fputs("\xc2\xb5", out);
-        else if (report_is_amount(copy, c))
+        else if (is_amount(copy, c))
             fputs(space, out);
         else if ((unsigned char)*c >= ' ')
             fputc(*c, out);
@@ -336,29 +354,12 @@ char *report_utf8(const char *text, char *copy, size_t size)
     return text_visible(text, copy, size);
 }
 
-bool report_is_amount(const char *text, const char *space)
-{
-    static const char *const units[] = {"B",  "KiB", "MiB", "GiB",  "TiB", "KB",
-                                        "MB", "GB",  "TB",  "ns",   "us",  "ms",
-                                        "s",  "min", "%",   "times"};
-
-    if (*space != ' ' || space == text || space[-1] < '0' || space[-1] > '9')
-        return false;
-    const char *word = space + 1;
-    const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz"
-                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ%");
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
-            return true;
-    return false;
-}
-
 /* Up to where a line may end. */
 static size_t word_length(const char *text)
 {
     size_t length = strcspn(text, " ");
 
-    while (report_is_amount(text, text + length))
+    while (is_amount(text, text + length))
         length += 1 + strcspn(text + length + 1, " ");
     return length;
 }

@@ -181,7 +181,6 @@ static void check_again(struct state *state,
                         struct finding *unit)
 {
     struct flashbench_align again[2 * ROUNDS];
-    char first[24], second[24];
 
     if (unit->verdict != VERDICT_FOUND)
         return;
@@ -200,8 +199,7 @@ static void check_again(struct state *state,
         unit,
         "the step of %s falls to %s when the same places are read again: one "
         "page of the mapping may end there, rather than an erase unit",
-        format_ns((uint64_t)first_ns, first, sizeof(first)),
-        format_ns((uint64_t)fmax(second_ns, 0), second, sizeof(second)));
+        TEXT_NS((uint64_t)first_ns), TEXT_NS((uint64_t)fmax(second_ns, 0)));
 }
 
 /* What the rules for flashbench say, as this probe's own. */

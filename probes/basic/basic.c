@@ -27,11 +27,12 @@
 #include "lib/infer/statistics/modes.h"
 #include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
-#include "probes/basic/sustained.h"
 #include "probes/papers/papers.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/trial.h"
+
+static const char phase[] = "basic";
 
 enum { KINDS = 4, REQUESTS_MAX = 1000 };
 
@@ -53,6 +54,7 @@ static const double mode_error_rate = 0.01;
 enum { LEVELS_DEPTH = 2, LEVELS_MAX = 4, MODE_LEAST = 4 };
 
 static void send(const struct trial *trial);
+static void send_on(const struct trial *trial);
 static bool is_whole(const struct trial *trial, double *ratio);
 
 static const struct {
@@ -154,7 +156,7 @@ static void take_times(const struct state *state, enum kind kind,
     times->count = rounds * each;
     for (uint32_t round = 0; round < rounds; round++) {
         const struct trial trial =
-            trial_round(&state->study, "basic", &contrast, round);
+            trial_round(&state->study, phase, &contrast, round);
         trial_ns(&trial, 'a', each, &times->ns[round * each]);
         middles[round] = stats_median(&times->ns[round * each], each);
     }
@@ -204,13 +206,13 @@ static void measure(struct state *state, struct times times[KINDS])
                 struct contrast contrast = cell_of((enum kind)kind);
                 struct random random;
                 double ratio;
-                study_random(&state->study, "basic", contrast.name, round,
+                study_random(&state->study, phase, contrast.name, round,
                              &random);
                 if (enough[kind] || round >= wanted[kind] ||
-                    trial_value(&state->study, "basic", &contrast, round,
-                                &random, &ratio))
+                    trial_value(&state->study, phase, &contrast, round, &random,
+                                &ratio))
                     continue;
-                trial_emit(&state->study, "basic", &contrast, round, &random);
+                trial_emit(&state->study, phase, &contrast, round, &random);
                 all = false;
             }
         }
@@ -223,6 +225,110 @@ static void measure(struct state *state, struct times times[KINDS])
             enough[kind] = is_enough(&times[kind]);
         }
     }
+}
+
+/* ---- random writes that go on until a buffer is full -------------------- */
+
+/* Writes of a round; rounds of the first look, and of the first that may end
+ * it: a quarter of these is the least that has a level. */
+enum { ROUND_WRITES = 16, FIRST_ROUNDS = 2, LEVEL_ROUNDS = 8 };
+/* More than most sticks and SSDs set aside for writes that wait; and less than
+ * half of the spare area of any drive (a fourteenth), which it leaves clean for
+ * the other probes. */
+static const uint64_t bytes_usual = 64 * MIB;
+/* No look at twice as many that would take longer than this. */
+static const double longest_on_ns = 20e9;
+/* A level has risen when a write takes twice as long on average as one did at
+ * first: cleaning and merges that come now and then add less. */
+static const double risen_least = 2;
+/* It stays when the last two quarters differ by no more than a fifth. */
+static const double steady_most = 1.2;
+
+static const struct trial_kind on_kind = {
+    .name = "sustained", .arms = "a", .sent = ROUND_WRITES, .round = send_on};
+
+struct sustained {
+    double ns; /* of a write on average, over the last half; 0: not measured */
+    uint64_t written_bytes; /* in all */
+    bool risen;             /* from what one cost at first */
+};
+
+static void send_on(const struct trial *trial)
+{
+    const struct state *state = (const struct state *)trial->study;
+
+    for (uint32_t i = 0; i < ROUND_WRITES; i++)
+        trial_time(trial, 'a', OPERATION_WRITE,
+                   state->first_bytes +
+                       random_below(trial->random, state->count) *
+                           state->request_bytes,
+                   state->request_bytes);
+}
+
+/* What a write of these rounds takes on average. */
+static double level_of(const struct study *study, uint32_t first, uint32_t end)
+{
+    const struct contrast contrast = trial_of(&on_kind, 0);
+    double sum = 0, ns[ROUND_WRITES];
+
+    for (uint32_t round = first; round < end; round++) {
+        const struct trial trial = trial_round(study, phase, &contrast, round);
+        const bool whole = trial_ns(&trial, 'a', ROUND_WRITES, ns);
+        for (uint32_t i = 0; whole && i < ROUND_WRITES; i++)
+            sum += ns[i];
+    }
+    return sum / ((double)(end - first) * ROUND_WRITES);
+}
+
+/* Has the level risen, and does it stay? */
+static bool is_full(const struct study *study, uint32_t rounds,
+                    double single_ns)
+{
+    const uint32_t quarter = rounds / 4;
+
+    if (rounds < LEVEL_ROUNDS)
+        return false;
+    const double before =
+        level_of(study, rounds - 2 * quarter, rounds - quarter);
+    const double last = level_of(study, rounds - quarter, rounds);
+    return before >= risen_least * single_ns &&
+           last >= risen_least * single_ns && last <= steady_most * before &&
+           before <= steady_most * last;
+}
+
+/* What a random write costs who writes many: they go on without a pause until
+ * their level has risen and stays, as behind a buffer that is full; or until as
+ * much was written, or as long, as is allowed. `single_ns` is what one costs on
+ * average as long as none before it keeps it waiting. False: what was asked for
+ * must be measured first. */
+static bool measure_on(struct study *study, double single_ns,
+                       struct sustained *result)
+{
+    const struct contrast contrast = trial_of(&on_kind, 0);
+    const uint64_t bytes =
+        ROUND_WRITES * ((const struct state *)study)->request_bytes;
+    const uint32_t most =
+        (uint32_t)(smaller_of(bytes_usual, study->setting.write_budget_bytes) /
+                   bytes);
+    uint32_t rounds = FIRST_ROUNDS;
+
+    *result = (struct sustained){.ns = 0};
+    if (most < FIRST_ROUNDS)
+        return true;
+    for (;; rounds = (uint32_t)smaller_of(2 * rounds, most)) {
+        double *ignored = study_alloc(study, rounds * sizeof(*ignored));
+        if (!study_ask_ratios(study, phase, &contrast, rounds, ignored))
+            return false;
+        const double all_ns =
+            level_of(study, 0, rounds) * ROUND_WRITES * (double)rounds;
+        if (rounds == most || 2 * all_ns > longest_on_ns ||
+            is_full(study, rounds, single_ns))
+            break;
+    }
+    result->ns = level_of(study, rounds / 2, rounds);
+    result->written_bytes = rounds * bytes;
+    result->risen = result->ns >= risen_least * single_ns;
+    return true;
 }
 
 /* ---- what is said ------------------------------------------------------ */
@@ -273,7 +379,6 @@ static void describe_modes(const struct times *times, char *text, size_t size)
     const size_t count = times->count - times->count / 50;
     struct levels levels = {.count = 0};
     double logs[REQUESTS_MAX];
-    char time[24];
 
     for (size_t i = 0; i < count; i++)
         logs[i] = log(times->ns[i]);
@@ -297,8 +402,7 @@ static void describe_modes(const struct times *times, char *text, size_t size)
                              : last ? " and"
                                     : ",",
                              share, i == 0 ? "take " : "",
-                             format_ns((uint64_t)exp(levels.items[i].middle),
-                                       time, sizeof(time)));
+                             TEXT_NS((uint64_t)exp(levels.items[i].middle)));
     }
 }
 
@@ -306,16 +410,13 @@ static void describe_modes(const struct times *times, char *text, size_t size)
 static void say_writes(struct finding *finding, size_t count, const char *modes,
                        const struct sustained *sustained)
 {
-    char ns[24], bytes[24];
-
-    format_ns((uint64_t)llround(sustained->ns), ns, sizeof(ns));
-    format_bytes(sustained->written_bytes, bytes, sizeof(bytes));
+    const char *ns = TEXT_NS((uint64_t)llround(sustained->ns));
     finding_why(
         finding,
         "median of %zu requests of 4 KiB%s%s; after %s of random writes "
         "without a pause, a write takes %s on average",
-        count, sustained->risen ? " into an empty buffer" : "", modes, bytes,
-        ns);
+        count, sustained->risen ? " into an empty buffer" : "", modes,
+        TEXT_BYTES(sustained->written_bytes), ns);
     finding_extra(finding, "sustained",
                   value_integer((uint64_t)llround(sustained->ns)));
 }
@@ -352,7 +453,7 @@ static void say_times(struct findings *findings, enum kind kind,
     stats_sort(times->ns, times->count);
     add_quantiles(finding, times);
     describe_modes(times, modes, sizeof(modes));
-    if (kind == RANDOM_WRITE && sustained->known)
+    if (kind == RANDOM_WRITE && sustained->ns > 0)
         say_writes(finding, times->count, modes, sustained);
     else
         finding_why(finding, "median of %zu requests of 4 KiB%s", times->count,
@@ -364,26 +465,22 @@ static void say_times(struct findings *findings, enum kind kind,
 static bool sustain(struct state *state, const struct times times[KINDS],
                     struct sustained *sustained)
 {
-    const struct sustained_ground ground = {.first_bytes = state->first_bytes,
-                                            .request_bytes =
-                                                state->request_bytes,
-                                            .count = state->count};
     const struct times *reads = &times[RANDOM_READ];
     double sum_ns = 0;
 
     for (size_t i = 0; i < reads->count; i++)
         sum_ns += reads->ns[i];
     const double added_ns = sum_ns / (double)reads->count - reads->median;
-    return sustained_measure(&state->study, "basic", &ground,
-                             times[RANDOM_WRITE].median + fmax(added_ns, 0),
-                             sustained);
+    return measure_on(&state->study,
+                      times[RANDOM_WRITE].median + fmax(added_ns, 0),
+                      sustained);
 }
 
 static void think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
     struct times *times = study_alloc(study, KINDS * sizeof(*times));
-    struct sustained sustained = {.known = false};
+    struct sustained sustained = {.ns = 0};
 
     measure(state, times);
     const bool all =
@@ -396,23 +493,6 @@ static void think(struct study *study, struct findings *findings)
 }
 
 /* ---- the probe --------------------------------------------------------- */
-
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    uint64_t bytes = placing_small_bytes(setting);
-
-    const uint64_t streams = REQUESTS_MAX / kinds[SEQUENTIAL_READ].round;
-    const uint64_t going_on = sustained_requests_most(setting, bytes);
-    plan->requests = 1000 + going_on / 2;
-    plan->requests_max =
-        KINDS * REQUESTS_MAX + LEADING_READS * streams + going_on;
-    plan->bytes_read = 650 * bytes;
-    plan->bytes_written = (350 + going_on / 2) * bytes;
-    plan->bytes_read_max = (2 * REQUESTS_MAX + LEADING_READS * streams) * bytes;
-    plan->bytes_written_max = (2 * REQUESTS_MAX + going_on) * bytes;
-    if (setting->read_only)
-        plan->bytes_written = plan->bytes_written_max = 0;
-}
 
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
@@ -449,7 +529,15 @@ const struct probe probe_basic = {
                 "sequential_write"},
     .literal = &paper_basic,
     .by_write = {"random_write", "sequential_write"},
-    .plan = plan,
+    /* Some rounds of each kind, and half of the writes that go on. */
+    .usual = {.requests = 1000 + 8192,
+              .requests_max = KINDS * REQUESTS_MAX + 200 + 16384,
+              .bytes_read = 650 * 4 * KIB,
+              .bytes_read_max = (2 * REQUESTS_MAX + 200) * 4 * KIB,
+              .bytes_written = (350 + 8192) * 4 * KIB,
+              .bytes_written_max = (2 * REQUESTS_MAX + 16384) * 4 * KIB},
+    .budget_parts = 16,
+    .region_parts = 32,
     .begin = begin,
     TRIAL_PROBE(struct state, think),
 };

@@ -25,24 +25,150 @@
  * the answer says how much. Outside the region nothing is written, so a region
  * that is a part of the drive can show a fake, and never that it is genuine.
  */
-#include "probes/capacity/capacity.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "lib/infer/study.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
+enum {
+    PAIRS_MAX = 48, /* powers of two */
+    GRID_MAX = 512, /* few: a place costs some drives half a second */
+    MARKS_MAX = 2 * PAIRS_MAX + GRID_MAX + 2
+};
+
+enum what {
+    ALONE, /* nothing is written a power of two behind it */
+    NEAR,  /* a place, */
+    GRID,  /* one of an even spread, or the last of the region */
+    FAR    /* and one 2^power bytes behind a near one */
+};
+
+struct mark {
+    enum what what;
+    uint32_t power; /* of near and far ones */
+    uint64_t offset_bytes;
+};
+
+/* Marks in the order in which they are written: near ones before all that may
+ * fall on them. */
+struct layout {
+    uint64_t unit_bytes; /* of a mark */
+    struct mark marks[MARKS_MAX];
+    uint32_t marks_count;
+    /* What is written behind them, so that no cache holds them any more. It
+     * leaves out the pieces in which marks are. */
+    uint64_t fill_bytes, fill_offset_bytes, piece_bytes;
+};
+
+/* ---- where marks are ----------------------------------------------------- */
+
+/* All that is written stays within 1 GiB: marks take the rest of it. */
+static const uint64_t fill_most_bytes = 960 * MIB;
+/* The smallest distance that is tried: less is no drive. */
+enum { POWER_LEAST = 22, GRID_SMALL = 128 };
+/* Near ones follow each other at this distance, which no power of two from the
+ * least on is a multiple of so few of. */
+static const uint64_t near_pitch_bytes = 64 * KIB;
+/* Marks of the grid lie beside all near and far ones. */
+static const uint64_t grid_shift_bytes = 32 * KIB;
+static const uint64_t piece_usual_bytes = MIB;
+
+static void add_mark(struct layout *layout, enum what what, uint32_t power,
+                     uint64_t offset_bytes)
+{
+    layout->marks[layout->marks_count++] = (struct mark){
+        .what = what, .power = power, .offset_bytes = offset_bytes};
+}
+
+static uint64_t near_place(uint64_t first_bytes, uint32_t power)
+{
+    return first_bytes + power * near_pitch_bytes;
+}
+
+static void add_pairs(struct layout *layout, uint64_t first_bytes,
+                      uint64_t end_bytes, enum what what)
+{
+    for (uint32_t power = POWER_LEAST; power < PAIRS_MAX; power++) {
+        const uint64_t near = near_place(first_bytes, power);
+        const uint64_t far = near + (UINT64_C(1) << power);
+        if (far + layout->unit_bytes > end_bytes)
+            break;
+        add_mark(layout, what, power, what == NEAR ? near : far);
+    }
+}
+
+/* So close that the fill, wherever it falls, falls on several of them, but on
+ * drives of terabytes. */
+static void add_grid(struct layout *layout, uint64_t first_bytes,
+                     uint64_t end_bytes)
+{
+    const uint64_t length_bytes = end_bytes - first_bytes;
+    /* A run of a small budget has little time for marks as well. */
+    const bool small = layout->fill_bytes < fill_most_bytes;
+    const uint64_t pitch_bytes =
+        larger_of(layout->fill_bytes / 4,
+                  length_bytes / (small ? GRID_SMALL : GRID_MAX)) /
+            MIB * MIB +
+        MIB;
+    const uint64_t last_bytes = end_bytes - layout->unit_bytes;
+
+    for (uint64_t at = pitch_bytes + grid_shift_bytes;
+         at + layout->unit_bytes < length_bytes - MIB; at += pitch_bytes)
+        add_mark(layout, GRID, 0, first_bytes + at);
+    add_mark(layout, GRID, 0,
+             last_bytes / layout->unit_bytes * layout->unit_bytes);
+}
+
+static void lay_out(const struct setting *setting, struct layout *layout)
+{
+    const uint64_t page_bytes = 4 * KIB;
+    const uint64_t first_bytes =
+        (setting->region_offset_bytes + MIB - 1) / MIB * MIB;
+    const uint64_t end_bytes =
+        setting->region_offset_bytes + setting->region_length_bytes;
+
+    *layout = (struct layout){
+        .unit_bytes = placing_small_bytes(setting),
+        .fill_bytes = smaller_of(fill_most_bytes, setting->write_budget_bytes) /
+                      MIB * MIB};
+    layout->fill_offset_bytes =
+        (end_bytes - layout->fill_bytes) / page_bytes * page_bytes;
+    layout->piece_bytes =
+        setting->request_limit_bytes
+            ? smaller_of(setting->request_limit_bytes / page_bytes * page_bytes,
+                         piece_usual_bytes)
+            : piece_usual_bytes;
+    layout->piece_bytes = larger_of(layout->piece_bytes, layout->unit_bytes);
+    add_mark(layout, ALONE, 0, near_place(first_bytes, 1));
+    add_pairs(layout, first_bytes, end_bytes, NEAR);
+    add_grid(layout, first_bytes, end_bytes);
+    add_pairs(layout, first_bytes, end_bytes, FAR);
+}
+
+/* Is there a mark in this part? */
+static bool has_mark(const struct layout *layout, uint64_t offset_bytes,
+                     uint64_t length_bytes)
+{
+    for (uint32_t i = 0; i < layout->marks_count; i++)
+        if (layout->marks[i].offset_bytes + layout->unit_bytes > offset_bytes &&
+            layout->marks[i].offset_bytes < offset_bytes + length_bytes)
+            return true;
+    return false;
+}
+
 struct state {
     struct study study; /* first */
-    struct capacity_layout layout;
+    struct layout layout;
 };
 
 /* Marks that are read after the fill, and pairs that are read at once. */
 static const char phase_far[] = "marks", phase_near[] = "pairs";
 enum { MARK_FIRST = 1, MARK_FAR, MARK_AGAIN, BISECT_MAX = 40 };
+enum { MARKS = MARKS_MAX + 2 * PAIRS_MAX + BISECT_MAX + 1 };
 static const uint64_t page_bytes = 4 * KIB; /* of the fill */
 /* A larger cache may hide a loss, and a drive may forget only once it is full:
  * the marks and the fill are a small part of what it says it has. */
@@ -50,32 +176,28 @@ static const double genuine_confidence = 0.95, fake_confidence = 0.999;
 
 /* ---- what is asked ------------------------------------------------------ */
 
-static uint64_t mark_of(const struct capacity_mark *mark)
+static uint64_t mark_of(const struct mark *mark)
 {
-    return mark->what == CAPACITY_FAR ? MARK_FAR : MARK_FIRST;
+    return mark->what == FAR ? MARK_FAR : MARK_FIRST;
 }
 
 static void ask(struct state *state, const char *phase, const char *cell,
                 enum operation operation, uint64_t offset_bytes, uint64_t mark)
 {
-    struct step step = {.operation = operation,
-                        .offset_bytes = offset_bytes,
-                        .length_bytes = state->layout.unit_bytes,
-                        .content = CONTENT_MARK,
-                        .mark = mark,
-                        .compare = operation == OPERATION_READ};
-
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-    study_ask(&state->study, &step);
+    placing_ask(&state->study,
+                (struct step){.operation = operation,
+                              .offset_bytes = offset_bytes,
+                              .length_bytes = state->layout.unit_bytes,
+                              .content = CONTENT_MARK,
+                              .mark = mark,
+                              .compare = operation == OPERATION_READ},
+                phase, cell, 0);
 }
 
 static void ask_flush(struct state *state, const char *phase)
 {
-    struct step step = {.operation = OPERATION_FLUSH};
-
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
-    study_ask(&state->study, &step);
+    placing_ask(&state->study, (struct step){.operation = OPERATION_FLUSH},
+                phase, "", 0);
 }
 
 /* Pages of ones and of zeros by chance: a few in a row tell where they were
@@ -83,7 +205,7 @@ static void ask_flush(struct state *state, const char *phase)
  * emulated drive keeps them in little. */
 static void ask_fill(struct state *state)
 {
-    const struct capacity_layout *layout = &state->layout;
+    const struct layout *layout = &state->layout;
     const uint64_t end = layout->fill_offset_bytes + layout->fill_bytes;
 
     for (uint64_t at = layout->fill_offset_bytes; at < end;
@@ -95,7 +217,7 @@ static void ask_fill(struct state *state)
                             .content = CONTENT_COINS,
                             .part_bytes = page_bytes,
                             .label = {.phase = "fill"}};
-        if (!capacity_has_mark(layout, at, step.length_bytes))
+        if (!has_mark(layout, at, step.length_bytes))
             study_ask(&state->study, &step);
     }
     ask_flush(state, "fill");
@@ -106,17 +228,17 @@ static void name_mark(uint32_t index, char cell[LABEL_CELL_MAX])
     snprintf(cell, LABEL_CELL_MAX, "m%u", index);
 }
 
-static bool is_pair(const struct capacity_mark *mark)
+static bool is_pair(const struct mark *mark)
 {
-    return mark->what != CAPACITY_GRID;
+    return mark->what != GRID;
 }
 
 /* Writes marks in order and reads them back; with a fill between, or, of the
  * pairs alone, at once. */
 static void ask_marks(struct state *state, const char *phase, bool pairs_only)
 {
-    const struct capacity_layout *layout = &state->layout;
-    const struct capacity_mark *marks = layout->marks;
+    const struct layout *layout = &state->layout;
+    const struct mark *marks = layout->marks;
     char cell[LABEL_CELL_MAX];
 
     for (uint32_t i = 0; i < layout->marks_count; i++)
@@ -150,7 +272,7 @@ static bool look(const struct state *state, const char *phase, const char *cell,
 /* ---- what is known ------------------------------------------------------ */
 
 struct seen {
-    bool kept[CAPACITY_MARKS_MAX];
+    bool kept[MARKS_MAX];
     uint32_t lost_count;
     /* By address: the end of the last mark below which none is lost, and the
      * first lost one. Is none kept above that? */
@@ -207,7 +329,7 @@ static void order_marks(const struct state *state, struct seen *seen)
  * mark? */
 
 /* Does a piece of the fill lie on this mark? */
-static bool is_filled(const struct capacity_layout *layout, uint64_t at_bytes,
+static bool is_filled(const struct layout *layout, uint64_t at_bytes,
                       uint64_t size_bytes)
 {
     const uint64_t begin = layout->fill_offset_bytes;
@@ -217,17 +339,17 @@ static bool is_filled(const struct capacity_layout *layout, uint64_t at_bytes,
         twin += size_bytes;
     for (; twin < begin + layout->fill_bytes; twin += size_bytes) {
         const uint64_t piece = (twin - begin) / layout->piece_bytes;
-        if (!capacity_has_mark(layout, begin + piece * layout->piece_bytes,
-                               layout->piece_bytes))
+        if (!has_mark(layout, begin + piece * layout->piece_bytes,
+                      layout->piece_bytes))
             return true;
     }
     return false;
 }
 
-static bool is_overwritten(const struct capacity_layout *layout, uint32_t index,
+static bool is_overwritten(const struct layout *layout, uint32_t index,
                            uint64_t size_bytes)
 {
-    const struct capacity_mark *marks = layout->marks;
+    const struct mark *marks = layout->marks;
     const uint64_t place = marks[index].offset_bytes % size_bytes;
 
     for (uint32_t i = index + 1; i < layout->marks_count; i++) {
@@ -246,7 +368,7 @@ static bool explains_chain(const struct state *state, const struct seen *seen,
                            uint64_t size_bytes, uint64_t *kept_end_bytes,
                            uint64_t *first_lost_bytes)
 {
-    const struct capacity_layout *layout = &state->layout;
+    const struct layout *layout = &state->layout;
 
     *kept_end_bytes = 0;
     *first_lost_bytes = size_bytes;
@@ -280,7 +402,7 @@ static bool explains(const struct state *state, const struct seen *seen,
  * read. */
 static bool explains_pairs(const struct state *state, uint64_t size_bytes)
 {
-    const struct capacity_mark *marks = state->layout.marks;
+    const struct mark *marks = state->layout.marks;
     bool kept = false;
 
     for (uint32_t i = 0; i < state->layout.marks_count; i++) {
@@ -301,11 +423,11 @@ static bool explains_pairs(const struct state *state, uint64_t size_bytes)
 static uint64_t power_of(const struct state *state, const struct seen *seen,
                          bool pairs)
 {
-    const struct capacity_mark *marks = state->layout.marks;
+    const struct mark *marks = state->layout.marks;
 
     for (uint32_t i = 0; i < state->layout.marks_count; i++) {
         const uint64_t size_bytes = UINT64_C(1) << marks[i].power;
-        if (marks[i].what == CAPACITY_NEAR &&
+        if (marks[i].what == NEAR &&
             (pairs ? explains_pairs(state, size_bytes) : !seen->kept[i]) &&
             explains(state, seen, size_bytes))
             return size_bytes;
@@ -317,12 +439,12 @@ static uint64_t power_of(const struct state *state, const struct seen *seen,
  * `seen` says between which places of it the end of what it keeps is. */
 static uint64_t chain_of(const struct state *state, struct seen *seen)
 {
-    const struct capacity_mark *marks = state->layout.marks;
+    const struct mark *marks = state->layout.marks;
 
     for (uint32_t i = 0; i < state->layout.marks_count; i++) {
         const uint64_t size_bytes = UINT64_C(1) << marks[i].power;
         uint64_t kept_end_bytes, first_lost_bytes;
-        if (marks[i].what != CAPACITY_NEAR || seen->kept[i] ||
+        if (marks[i].what != NEAR || seen->kept[i] ||
             !explains_chain(state, seen, size_bytes, &kept_end_bytes,
                             &first_lost_bytes))
             continue;
@@ -349,14 +471,15 @@ static void ask_trace(struct state *state, uint32_t number,
                       uint64_t offset_bytes)
 {
     for (uint32_t i = 0; i < TRACE_PAGES; i++) {
-        struct step step = {.operation = OPERATION_READ,
-                            .offset_bytes = offset_bytes + i * page_bytes,
-                            .length_bytes = page_bytes,
-                            .content = CONTENT_ONES,
-                            .compare = true,
-                            .label = {.phase = "trace"}};
-        snprintf(step.label.cell, sizeof(step.label.cell), "t%u-%u", number, i);
-        study_ask(&state->study, &step);
+        char cell[LABEL_CELL_MAX];
+        snprintf(cell, sizeof(cell), "t%u-%u", number, i);
+        placing_ask(&state->study,
+                    (struct step){.operation = OPERATION_READ,
+                                  .offset_bytes = offset_bytes + i * page_bytes,
+                                  .length_bytes = page_bytes,
+                                  .content = CONTENT_ONES,
+                                  .compare = true},
+                    "trace", cell, 0);
     }
 }
 
@@ -382,7 +505,7 @@ static int read_trace(const struct state *state, uint32_t number,
 
 /* How far before the fill's part with these contents it lies; 0: there is no
  * such part. */
-static uint64_t distance_of(const struct capacity_layout *layout,
+static uint64_t distance_of(const struct layout *layout,
                             const struct trace *trace)
 {
     const uint64_t begin = layout->fill_offset_bytes / page_bytes;
@@ -402,7 +525,7 @@ static uint64_t distance_of(const struct capacity_layout *layout,
 static uint32_t traced(const struct state *state, const struct seen *seen,
                        uint64_t places_bytes[TRACES])
 {
-    const struct capacity_layout *layout = &state->layout;
+    const struct layout *layout = &state->layout;
     uint32_t lost = 0, count = 0;
 
     for (uint32_t i = 0; i < layout->marks_count && count < TRACES; i++) {
@@ -482,14 +605,13 @@ static void say_all_kept(const struct state *state, struct findings *findings)
     const bool whole =
         setting->region_offset_bytes == 0 &&
         setting->region_length_bytes + MIB > setting->capacity_bytes;
-    char fill[24], why[300];
+    char why[300];
 
-    format_bytes(state->layout.fill_bytes, fill, sizeof(fill));
     snprintf(why, sizeof(why),
              "all %u marks across the drive are still there after %s were "
              "written elsewhere; only more writes would reveal a larger cache, "
              "or a drive that starts losing data once it is full",
-             state->layout.marks_count, fill);
+             state->layout.marks_count, TEXT_BYTES(state->layout.fill_bytes));
     if (!whole) {
         study_say_open(
             &probe_capacity, findings,
@@ -503,13 +625,13 @@ static void say_all_kept(const struct state *state, struct findings *findings)
 
 static void say_wraps(uint64_t bytes, struct findings *findings)
 {
-    char size[24], why[300];
+    char why[300];
 
     snprintf(
         why, sizeof(why),
         "data written %s beyond a place, or any multiple of that, overwrites "
         "it; this explains which marks are lost and which remain",
-        format_bytes(bytes, size, sizeof(size)));
+        TEXT_BYTES(bytes));
     say_kind(findings, "wraps", fake_confidence, why);
     say_capacity(findings, bytes, fake_confidence, why);
 }
@@ -591,13 +713,10 @@ static void say_keeps_nothing(struct findings *findings)
 static void say_between(uint64_t low_bytes, uint64_t high_bytes,
                         struct findings *findings)
 {
-    char low[24], high[24];
-
     finding_why(add(findings, "real_capacity"),
                 "it is between %s and %s; a cache returns data that the drive "
                 "loses later, so the end was not located more closely",
-                format_bytes(low_bytes, low, sizeof(low)),
-                format_bytes(high_bytes, high, sizeof(high)));
+                TEXT_BYTES(low_bytes), TEXT_BYTES(high_bytes));
 }
 
 /* It wraps, and the end of each such size is lost. Where that begins is looked
@@ -609,12 +728,12 @@ static void conclude_chain(struct state *state, const struct seen *seen,
     uint64_t high_bytes = seen->first_lost_bytes;
     const bool exact = state->study.setting.region_offset_bytes == 0 &&
                        bisect(state, seen, &low_bytes, &high_bytes);
-    char size[24], why[200];
+    char why[200];
 
     snprintf(why, sizeof(why),
              "addresses begin again every %s, and data written to the end of "
              "each such part is lost; this explains which marks remain",
-             format_bytes(size_bytes, size, sizeof(size)));
+             TEXT_BYTES(size_bytes));
     say_kind(findings, "wraps", fake_confidence, why);
     if (exact)
         say_capacity(findings, high_bytes, fake_confidence, why);
@@ -755,30 +874,13 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t fill_bytes = capacity_fill_bytes(setting);
-    const uint64_t unit_bytes = placing_small_bytes(setting);
-    const uint64_t marks = /* one of all, or at the end of a size, again */
-        CAPACITY_MARKS_MAX + 2 * CAPACITY_PAIRS_MAX + BISECT_MAX + 1;
-
-    plan->bytes_written = fill_bytes + CAPACITY_PAIRS_MAX * unit_bytes;
-    plan->bytes_written_max = fill_bytes + marks * unit_bytes;
-    plan->bytes_read = CAPACITY_PAIRS_MAX * unit_bytes;
-    plan->bytes_read_max =
-        marks * unit_bytes + TRACES * TRACE_PAGES * page_bytes;
-    plan->requests = fill_bytes / MIB + 2 * CAPACITY_PAIRS_MAX;
-    plan->requests_max =
-        fill_bytes / (4 * KIB) + 3 * marks + TRACES * TRACE_PAGES;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
     struct state *state = memory;
 
     (void)known;
-    capacity_lay_out(setting, &state->layout);
+    lay_out(setting, &state->layout);
 }
 
 const struct probe probe_capacity = {
@@ -791,7 +893,15 @@ const struct probe probe_capacity = {
     .compares = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"real_capacity", "capacity_kind"},
-    .plan = plan,
+    /* Marks in pairs; at most all, and those of a bisection. */
+    .usual = {.requests = 960 + 2 * PAIRS_MAX,
+              .requests_max = 960 * 256 + 3 * MARKS + TRACES * TRACE_PAGES,
+              .bytes_written = 960 * MIB + PAIRS_MAX * 4 * KIB,
+              .bytes_written_max = 960 * MIB + MARKS * 4 * KIB,
+              .bytes_read = PAIRS_MAX * 4 * KIB,
+              .bytes_read_max = (MARKS + TRACES * TRACE_PAGES) * 4 * KIB},
+    .budget_parts = 4,
+    .region_parts = 4,
     .begin = begin,
     STUDY_PROBE(struct state, .think = think),
 };

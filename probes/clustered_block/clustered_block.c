@@ -157,16 +157,6 @@ static void think(struct study *study, struct findings *findings)
         conclude_without_page(state, findings);
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    plan->requests = 20000;
-    plan->requests_max = 600000;
-    /* Nothing where log-list found logs; else a sweep, and one more after a
-     * fill. */
-    plan->bytes_written = 256 * MIB;
-    plan->bytes_written_max = 25 * GIB + block_fill_bytes(setting);
-}
-
 static int start(const struct setting *setting, const struct findings *known,
                  void **result)
 {
@@ -209,7 +199,12 @@ const struct probe probe_clustered_block = {
     .by_flush = {"clustered_block"},
     .without_flush = true,
     .literal = &paper_clustered_block,
-    .plan = plan,
+    /* Nothing where log-list found logs; else a sweep, and one more after a
+     * fill. */
+    .usual = {.requests = 20000,
+              .requests_max = 600000,
+              .bytes_written = 256 * MIB,
+              .bytes_written_max = 41 * GIB},
     .start = start,
     STUDY_PROBE_FUNCTIONS,
 };

@@ -344,16 +344,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    (void)setting;
-    /* Expected: one ladder and one certificate; at most: all, to the end. */
-    plan->requests = 26000;
-    plan->requests_max = 1000000;
-    plan->bytes_written = 300 * MIB;
-    plan->bytes_written_max = 24000 * MIB;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -378,7 +368,11 @@ const struct probe probe_clustered_page = {
     .answers = {"clustered_page", "read_modify_write"},
     .by_flush = {"clustered_page", "read_modify_write"},
     .literal = &paper_clustered_page,
-    .plan = plan,
+    /* One ladder and one certificate; at most all, to the end. */
+    .usual = {.requests = 26000,
+              .requests_max = 1000000,
+              .bytes_written = 300 * MIB,
+              .bytes_written_max = 24000 * MIB},
     .begin = begin,
     TRIAL_PROBE(struct page_probe, think),
 };

@@ -83,7 +83,7 @@ static void write_flushed_as(const struct trial *trial, char arm,
 
 /* First rounds of the trials. Later trials have more votes per filling, as a
  * probe that looks that often has a noisy drive. Each number of votes in the
- * looks of content.c and unit.c must be one of these. */
+ * looks of content.c must be one of these. */
 static const uint32_t trials[] = {0,   CONTENT_VOTES,    64, 96, 128,
                                   256, CONTENT_VOTES_MAX};
 

@@ -10,11 +10,8 @@
 #include "lib/infer/study.h"
 #include "probes/trial.h"
 
-/*
- * Shared by the files of the content probe: the blocks that it fills and the
- * cost of moving them (blocks), and the search for the smallest part of a block
- * that matters (unit).
- */
+/* The blocks that the content probe fills, and the cost of moving them
+ * (blocks). */
 
 enum {
     CONTENT_VOTES = 32, /* comparisons (votes) of the first look */
@@ -67,11 +64,5 @@ double content_longer(double moving[], size_t moved, double staying[],
 double content_waited(const struct content_probe *state, const char *phase);
 
 /* ---- unit --------------------------------------------------------------- */
-
-/* Searches for the smallest parts whose zeros save time, and certifies them on
- * fresh data; a search that fails is repeated once with a finer threshold; and
- * says so. `ones_to_zeros`: log ratio of moving ones to moving zeros. */
-void content_conclude_unit(struct content_probe *state, double ones_to_zeros,
-                           struct findings *findings);
 
 #endif

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "probes/placing.h"
 #include "probes/probes.h"
 
 /* Large enough for the drive's full speed. */
@@ -29,15 +28,6 @@ struct state {
     bool flushed;
 };
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t bytes = setting->region_length_bytes;
-    const uint64_t piece_bytes = placing_piece(setting, piece_usual_bytes);
-
-    plan->bytes_written = bytes;
-    plan->requests = (bytes + piece_bytes - 1) / piece_bytes + 1;
-}
-
 static int start(const struct setting *setting, const struct findings *known,
                  void **result)
 {
@@ -47,7 +37,7 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     *state =
-        (struct state){.piece_bytes = placing_piece(setting, piece_usual_bytes),
+        (struct state){.piece_bytes = setting_piece(setting, piece_usual_bytes),
                        .at_bytes = setting->region_offset_bytes,
                        .end_bytes = setting->region_offset_bytes +
                                     setting->region_length_bytes};
@@ -97,7 +87,7 @@ const struct probe probe_fill = {
             "where along the drive the speed changes.",
     .writes = true,
     .prepares = true,
-    .plan = plan,
+    .usual_fills = 1,
     .start = start,
     .next = next,
     .feed = feed,

@@ -21,18 +21,182 @@
  * written does not compress. Where writes cost as much as reads, as in memory
  * or on a disk, it is not known where data is, and nothing is said.
  */
-#include "probes/flush/flush.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/flushing.h"
 #include "lib/infer/statistics/stats.h"
+#include "lib/infer/study.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/times.h"
 #include "probes/trial.h"
+
+/* What a round holds once of each, in random order. */
+enum flush_what {
+    FLUSH_NOTHING, /* a flush with nothing to do */
+    FLUSH_ONE,     /* one behind a page, ... */
+    FLUSH_FEW,
+    FLUSH_SOME,
+    FLUSH_MANY,
+    FLUSH_LONG,      /* ... behind one long write */
+    FLUSH_FUA,       /* a write of a page that completes on the medium */
+    FLUSH_READ,      /* a read of a page, */
+    FLUSH_LONG_READ, /* and a long one */
+    FLUSH_WHATS
+};
+
+/* All that a round holds. */
+struct flush_times {
+    double work_ns[FLUSH_WHATS];  /* its writes, or its read */
+    double flush_ns[FLUSH_WHATS]; /* the flush behind them, where there is */
+};
+
+/* ---- rounds of writes, each with the flush behind it -------------------- */
+
+static const char flush_phase[] = "pages";
+
+/* Rounds go on behind each other through so much, and then again. */
+static const uint64_t window_bytes = 32 * MIB;
+
+/* What comes before each flush: requests, and their length. */
+static const struct {
+    uint32_t count;
+    uint64_t length_bytes;
+} works[FLUSH_WHATS] = {
+    [FLUSH_ONE] = {1, 4 * KIB},    [FLUSH_FEW] = {4, 4 * KIB},
+    [FLUSH_SOME] = {16, 4 * KIB},  [FLUSH_MANY] = {64, 4 * KIB},
+    [FLUSH_LONG] = {1, 256 * KIB}, [FLUSH_FUA] = {1, 4 * KIB},
+    [FLUSH_READ] = {1, 4 * KIB},   [FLUSH_LONG_READ] = {1, 256 * KIB},
+};
+
+static bool is_read(enum flush_what what)
+{
+    return what == FLUSH_READ || what == FLUSH_LONG_READ;
+}
+
+/* What is written before the flush, or read, in all. */
+static uint64_t flush_bytes(enum flush_what what)
+{
+    return works[what].count * works[what].length_bytes;
+}
+
+static bool has_flush(enum flush_what what)
+{
+    return what != FLUSH_FUA;
+}
+
+static uint64_t round_bytes(void)
+{
+    uint64_t bytes = 0;
+
+    for (enum flush_what what = 0; what < FLUSH_WHATS; what++)
+        bytes += is_read(what) ? 0 : flush_bytes(what);
+    return bytes;
+}
+
+/* A place that was not written a moment ago. */
+static uint64_t old_place(const struct trial *trial, uint64_t base_bytes,
+                          uint64_t length_bytes)
+{
+    uint64_t at;
+
+    do
+        at = trial_anywhere(trial, length_bytes);
+    while (at + length_bytes > base_bytes && at < base_bytes + window_bytes);
+    return at;
+}
+
+/* Rounds follow each other in order, so that no log is merged for them. Before
+ * each cell are a flush and a rest: nothing is left to do then. */
+static void send(const struct trial *trial)
+{
+    const uint64_t base =
+        placing_base(&trial->study->setting, trial->study->seed, window_bytes);
+    const uint64_t rounds = window_bytes / round_bytes();
+    uint64_t next = base + trial->round % rounds * round_bytes();
+    size_t order[FLUSH_WHATS];
+
+    random_order(trial->random, order, FLUSH_WHATS);
+    for (size_t i = 0; i < FLUSH_WHATS; i++) {
+        const enum flush_what what = (enum flush_what)order[i];
+        const char arm = (char)('a' + what);
+        const uint64_t length = works[what].length_bytes;
+        struct step step = {.operation = is_read(what) ? OPERATION_READ
+                                                       : OPERATION_WRITE,
+                            .length_bytes = length,
+                            .fua = what == FLUSH_FUA};
+        trial_flush(trial, '\0');
+        trial_pause(trial, flushing_rest_ns);
+        for (uint32_t k = 0; k < works[what].count; k++) {
+            step.offset_bytes =
+                is_read(what) ? old_place(trial, base, length) : next;
+            next += is_read(what) ? 0 : length;
+            trial_ask(trial, arm, step);
+        }
+        if (has_flush(what))
+            trial_flush(trial, arm);
+    }
+}
+
+static bool take(const struct trial *trial, struct flush_times *times)
+{
+    *times = (struct flush_times){.work_ns = {0}};
+    for (enum flush_what what = 0; what < FLUSH_WHATS; what++) {
+        const uint32_t requests = works[what].count;
+        const struct timing *rows =
+            trial_rows(trial, (char)('a' + what), requests + has_flush(what));
+        if (!rows)
+            return false;
+        for (uint32_t i = 0; i < requests; i++)
+            times->work_ns[what] += (double)rows[i].ns;
+        if (has_flush(what))
+            times->flush_ns[what] = (double)rows[requests].ns;
+    }
+    return true;
+}
+
+static bool ratio_of(const struct trial *trial, double *ratio)
+{
+    const enum flush_what what = (enum flush_what)trial->contrast->n[0];
+    const enum flush_what write = what == FLUSH_READ ? FLUSH_ONE : FLUSH_LONG;
+    struct flush_times times;
+
+    if (!take(trial, &times))
+        return false;
+    *ratio = is_read(what)
+                 ? log((times.work_ns[write] + times.flush_ns[write] + 1) /
+                       (times.work_ns[what] + times.flush_ns[what] + 1))
+                 : log((times.work_ns[FLUSH_READ] + times.flush_ns[what] + 1) /
+                       (times.work_ns[FLUSH_READ] +
+                        times.flush_ns[FLUSH_NOTHING] + 1));
+    return true;
+}
+
+static const struct trial_kind kind = TRIAL_ROUND("p", send, ratio_of);
+
+/* FLUSH_ONE to FLUSH_LONG: log ratio of that flush over one with nothing to do,
+ * both beside a read, which a program takes longer than. Of FLUSH_READ and
+ * FLUSH_LONG_READ: of a write as long, with its flush, over such a read with
+ * one. All share the rows of one round. n[0] is `what`. */
+static struct contrast flush_contrast(enum flush_what what, double low,
+                                      double high)
+{
+    return trial_expect(trial_of(&kind, what), SIDE_OPEN, low, high, NULL);
+}
+
+/* False when the round is not whole. */
+static bool flush_round(const struct study *study, uint32_t round,
+                        struct flush_times *times)
+{
+    const struct contrast contrast = flush_contrast(FLUSH_NOTHING, 0, 0);
+    const struct trial trial =
+        trial_round(study, flush_phase, &contrast, round);
+
+    return take(&trial, times);
+}
 
 /* A flush that has a page to wait for takes longer than one that has not by
  * more than a read takes: so much of a read, as a log ratio, may be chance. */
@@ -42,7 +206,7 @@ static const double work_least = 0.10, work_none = 0.12;
  * both, at least so much longer. */
 static const double through_least = 0.20;
 static const uint32_t looks[] = {18, 22, 28, 36, 48, 64, 96, 128, 0};
-enum { ROUNDS_MAX = 128, ROUNDS_USUAL = 22 };
+enum { ROUNDS_MAX = 128 };
 static const struct claim_rule rule = {
     .alpha = 1e-4, .looks = looks, .to_the_end = true};
 
@@ -65,7 +229,7 @@ struct known {
     struct study *study;
     struct findings *findings;
     struct flushing flushing;
-    struct contrast works[CONTRASTS];
+    struct contrast contrasts[CONTRASTS];
     uint32_t rounds_count;
 };
 
@@ -88,9 +252,9 @@ static const struct contrast *on_side(const struct known *known, enum side side)
     const struct contrast *most = NULL;
 
     for (int i = 0; i < WORKS; i++)
-        if (known->works[i].side == side &&
-            (!most || known->works[i].median > most->median))
-            most = &known->works[i];
+        if (known->contrasts[i].side == side &&
+            (!most || known->contrasts[i].median > most->median))
+            most = &known->contrasts[i];
     return most;
 }
 
@@ -116,8 +280,8 @@ static void say_real(const struct known *known, const struct contrast *most,
 
 static void say_idle(const struct known *known, struct finding *finding)
 {
-    const struct contrast *beside = &known->works[BESIDE];
-    const struct contrast *beside_long = &known->works[BESIDE_LONG];
+    const struct contrast *beside = &known->contrasts[BESIDE];
+    const struct contrast *beside_long = &known->contrasts[BESIDE_LONG];
 
     if (known->flushing.than_read || beside->side != SIDE_ABOVE ||
         beside_long->side != SIDE_ABOVE) {
@@ -131,7 +295,7 @@ static void say_idle(const struct known *known, struct finding *finding)
     }
     finding_found(finding, value_text("write-through"),
                   fmin(through_confidence,
-                       claim_confidence(known->works, CONTRASTS, &rule)));
+                       claim_confidence(known->contrasts, CONTRASTS, &rule)));
     finding_why(finding,
                 "a flush after 256 KiB takes as long as one after nothing, and "
                 "each write waits for flash itself: one of 4 KiB takes %.2f "
@@ -146,22 +310,22 @@ static void say_honesty(const struct known *known)
 {
     /* That no flash programs faster than it reads is not tested. */
     const double free_confidence = 0.95;
-    const struct contrast *works = on_side(known, SIDE_ABOVE);
+    const struct contrast *behind = on_side(known, SIDE_ABOVE);
     const struct contrast *open = on_side(known, SIDE_OPEN);
     struct finding *finding = add(known, "flush_honesty");
     char cause[200];
 
-    if (flushing_is_untrue(&known->flushing, cause, sizeof(cause)) && works) {
+    if (flushing_is_untrue(&known->flushing, cause, sizeof(cause)) && behind) {
         finding_why(finding,
                     "two signs contradict each other. First: %s. Second: a "
                     "flush after %s takes longer than one after nothing, as an "
                     "honest flush does",
-                    cause, written(known, works));
+                    cause, written(known, behind));
     } else if (known->flushing.untrue) {
         finding_found(finding, value_text("free"), free_confidence);
         finding_why(finding, "%s", cause);
-    } else if (works) {
-        say_real(known, works, finding);
+    } else if (behind) {
+        say_real(known, behind, finding);
     } else if (open) {
         finding_why(finding,
                     "times vary too much to decide whether a flush after %s "
@@ -269,16 +433,16 @@ static void think(struct study *study, struct findings *findings)
 
     flushing_think(study, &known.flushing);
     for (int i = 0; i < WORKS; i++)
-        known.works[i] = flush_contrast((enum flush_what)(FLUSH_ONE + i),
-                                        work_least, work_none);
-    known.works[BESIDE] =
+        known.contrasts[i] = flush_contrast((enum flush_what)(FLUSH_ONE + i),
+                                            work_least, work_none);
+    known.contrasts[BESIDE] =
         flush_contrast(FLUSH_READ, through_least, through_least);
-    known.works[BESIDE_LONG] =
+    known.contrasts[BESIDE_LONG] =
         flush_contrast(FLUSH_LONG_READ, through_long_least, through_long_least);
-    study_claim(study, flush_phase, known.works, CONTRASTS, &rule);
+    study_claim(study, flush_phase, known.contrasts, CONTRASTS, &rule);
     for (int i = 0; i < CONTRASTS; i++)
-        known.rounds_count = (uint32_t)larger_of(known.rounds_count,
-                                                 known.works[i].rounds_count);
+        known.rounds_count = (uint32_t)larger_of(
+            known.rounds_count, known.contrasts[i].rounds_count);
     say_honesty(&known);
     say_times(&known);
 }
@@ -300,29 +464,6 @@ static bool value(const struct study *study, const char *phase,
         study, phase, contrast, round, random, ratio);
 }
 
-static uint64_t flush_read_bytes(void)
-{
-    return flush_bytes(FLUSH_READ) + flush_bytes(FLUSH_LONG_READ);
-}
-
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t rested_bytes = 2 * RESTED * flush_bytes(FLUSH_FUA);
-
-    (void)setting;
-    plan->bytes_written =
-        rested_bytes + FLUSHING_BYTES + ROUNDS_USUAL * flush_round_bytes();
-    plan->bytes_written_max =
-        rested_bytes + FLUSHING_BYTES_MAX + ROUNDS_MAX * flush_round_bytes();
-    plan->bytes_read = FLUSHING_BYTES + ROUNDS_USUAL * flush_read_bytes();
-    plan->bytes_read_max =
-        FLUSHING_READ_BYTES_MAX + ROUNDS_MAX * flush_read_bytes();
-    plan->requests =
-        5 * RESTED + FLUSHING_REQUESTS + ROUNDS_USUAL * flush_round_requests();
-    plan->requests_max = 5 * RESTED + FLUSHING_REQUESTS_MAX +
-                         ROUNDS_MAX * flush_round_requests();
-}
-
 const struct probe probe_flush = {
     .name = "flush",
     .question = "Does a flush wait for the flash, and what does it cost?",
@@ -332,6 +473,17 @@ const struct probe probe_flush = {
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"flush_honesty", "flush_time", "fua_time"},
-    .plan = plan,
+    /* 22 rounds and 128 at most: of 115 requests, of which writes of 600 KiB,
+     * and reads of 260 KiB. */
+    .usual = {.requests = 5 * RESTED + FLUSHING_REQUESTS + 22 * 115,
+              .requests_max =
+                  5 * RESTED + FLUSHING_REQUESTS_MAX + ROUNDS_MAX * 115,
+              .bytes_written =
+                  2 * RESTED * 4 * KIB + FLUSHING_BYTES + 22 * 600 * KIB,
+              .bytes_written_max = 2 * RESTED * 4 * KIB + FLUSHING_BYTES_MAX +
+                                   ROUNDS_MAX * 600 * KIB,
+              .bytes_read = FLUSHING_BYTES + 22 * 260 * KIB,
+              .bytes_read_max =
+                  FLUSHING_READ_BYTES_MAX + ROUNDS_MAX * 260 * KIB},
     STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };

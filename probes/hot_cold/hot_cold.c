@@ -16,7 +16,7 @@
  *           +--------------------------> written
  *             uniform : skewed
  *
- * Together, cleaning copies so much more as a closed form says (copies.c), and
+ * Together, cleaning copies so much more as a closed form says, and
  * the least of that is what a drive must lose; apart, it copies no more than
  * before. Nothing is said in between, or where both are close: where cleaning
  * is a small part of what a write takes. How large it is follows from what a
@@ -34,6 +34,78 @@
 
 #include "lib/base/units.h"
 #include "probes/probes.h"
+
+/* ---- copies of each kind of load ---------------------------------------- */
+
+/* An eighth of the drive with 3 % of it spare: fewer have less. The more is
+ * spare, the larger is what a skewed load loses beside a uniform one. */
+static const double spare_least = 1.24;
+/* Each halves what is left of the error, and more. */
+enum { STEPS = 60 };
+/* The interval of the ratio is no wider than this part of what it has to tell
+ * apart. */
+static const double width_most = 1;
+
+/* Pages programmed for each that is written, where they are as many as
+ * `programmed` already: a page of a class that gets `writes` of all writes, and
+ * has `pages` of all pages, is copied if it was not written again while the
+ * whole flash was. */
+static double programmed_of(double spare, double programmed, double writes,
+                            double pages)
+{
+    return writes / -expm1(-writes / pages * spare / programmed);
+}
+
+/* The fixed point, by bisection: more programs age a block faster, so that more
+ * of it is copied, but less than in proportion. */
+static double fixed_point(double spare, bool skewed)
+{
+    const double hot = skewed ? 1.0 / LOAD_HOT_PARTS : 0.5;
+    double low = 1, high = 1e3;
+
+    for (int i = 0; i < STEPS; i++) {
+        const double middle = (low + high) / 2;
+        const double needed =
+            programmed_of(spare, middle, skewed ? 1 - hot : hot, hot) +
+            programmed_of(spare, middle, skewed ? hot : 1 - hot, 1 - hot);
+        if (needed > middle)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+double copies_uniform(double spare)
+{
+    return fixed_point(spare, false) - 1;
+}
+
+double copies_skewed(double spare)
+{
+    return fixed_point(spare, true) - 1;
+}
+
+/* A skewed load takes at least so many times as long as a uniform one, of which
+ * cleaning takes this share, where hot and cold data are not kept apart. */
+static double copies_ratio(double cleaning_share)
+{
+    const double more =
+        copies_skewed(spare_least) / copies_uniform(spare_least);
+
+    return 1 + cleaning_share * (more - 1);
+}
+
+enum hot_cold hot_cold_judge(double low, double high, double cleaning_share)
+{
+    const double together = copies_ratio(cleaning_share);
+
+    if (high - low > width_most * (together - 1) * (low + high) / 2)
+        return HOT_COLD_OPEN;
+    if (low >= together)
+        return HOT_COLD_TOGETHER;
+    return high <= 1 ? HOT_COLD_APART : HOT_COLD_OPEN;
+}
 
 /* Cold data is written again so seldom that the rate changes for long: so many
  * times the span is written at least. */
@@ -213,19 +285,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t least = smaller_of(load_blocks_most(setting), UNIFORM_FIRST);
-    const uint64_t most = load_blocks_most(setting);
-    const uint64_t write_bytes = load_make(setting, "").write_bytes;
-
-    *plan = (struct probe_plan){
-        .requests = least * LOAD_BLOCK_WRITES,
-        .requests_max = most * LOAD_BLOCK_WRITES,
-        .bytes_written = least * LOAD_BLOCK_WRITES * write_bytes,
-        .bytes_written_max = most * LOAD_BLOCK_WRITES * write_bytes};
-}
-
 static void take_known(struct hot_cold_probe *state,
                        const struct findings *known)
 {
@@ -270,7 +329,12 @@ const struct probe probe_hot_cold = {
     .region_min_bytes = 128 * MIB,
     .answers = {"hot_cold_separation"},
     .needs = {"steady_random_write"},
-    .plan = plan,
+    .usual = {.requests = UNIFORM_FIRST * LOAD_BLOCK_WRITES,
+              .requests_max = LOAD_WRITES_MAX,
+              .bytes_written = UNIFORM_FIRST * LOAD_BLOCK_WRITES * 4 * KIB,
+              .bytes_written_max = LOAD_WRITES_MAX * 4 * KIB},
+    .patient = true,
+    .budget_parts = 1,
     .begin = begin,
     STUDY_PROBE(struct hot_cold_probe, .think = think),
 };

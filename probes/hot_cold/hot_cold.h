@@ -8,8 +8,7 @@
 
 #include "probes/load.h"
 
-/* What the files of the probe share: what cleaning copies, by theory (copies),
- * and what is asked and said (hot_cold). */
+/* What cleaning copies, by theory. */
 
 struct hot_cold_probe {
     struct study study;
@@ -35,10 +34,6 @@ struct hot_cold_probe {
 double copies_uniform(double spare);
 /* Where nine of ten writes go to a tenth of the span. */
 double copies_skewed(double spare);
-
-/* A skewed load takes at least so many times as long as a uniform one, of which
- * cleaning takes this share, where hot and cold data are not kept apart. */
-double copies_ratio(double cleaning_share);
 
 /* ---- what follows ------------------------------------------------------- */
 

@@ -22,12 +22,174 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/infer/method/line.h"
 #include "lib/base/units.h"
+#include "lib/infer/method/line.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/papers/papers.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+
+/* ---- how many places stay fast? ----------------------------------------- */
+
+/* Least log ratio of a merge to a lesser wait. With one log the lesser wait is
+ * a switch between logs (0.1); with more logs, another kind of merge (0.4). */
+static const double above_one_least = 0.1, above_more_least = 0.4;
+/* Writes to many places and to few wait for the same thing if they differ by
+ * less than this log ratio, half of the smallest step looked for. */
+static const double step_least = 0.05;
+/* Votes of each kind, fast and slow, for the threshold between them. */
+enum { SPLIT_VOTES = 24, STEP_LOOKS = 8 };
+static const char *const count_phases[] = {"count", "wide-count"};
+static const char *const above_phases[] = {"above", "wide-above"};
+
+/*
+ * Returns the largest number of places that stay fast in turn; 0: none was
+ * slow. It grows in steps of a quarter: beyond the limit every write waits for
+ * a merge, while below it only the new places do.
+ */
+static uint32_t count_fast(struct log_probe *state, const char *phase,
+                           double middle)
+{
+    uint32_t low = 1, high = 2;
+
+    for (;; low = high, high += log_has_choice(state) ? 1 + high / 4 : high) {
+        struct contrast contrast;
+        if (high > state->places_max)
+            high = state->places_max;
+        contrast = log_in_turn(high, middle);
+        if (!log_is_fast(state, phase, &contrast))
+            break;
+        if (high == state->places_max)
+            return 0;
+    }
+    while (high - low > 1) {
+        uint32_t half = (low + high) / 2;
+        struct contrast contrast = log_in_turn(half, middle);
+        *(log_is_fast(state, phase, &contrast) ? &low : &high) = half;
+    }
+    return low;
+}
+
+/* Largest number of places that stay fast when written in turn; 0: as many as
+ * were tried. */
+static uint32_t log_count(struct log_probe *state, double middle)
+{
+    return count_fast(state, count_phases[state->is_wide], middle);
+}
+
+/*
+ * Do writes to places_max places in turn take longer than `slow`, which were
+ * called slow at fewer places? *higher: the threshold between the two, as a
+ * logarithm.
+ */
+static enum claim claim_step(struct log_probe *state,
+                             const struct contrast *slow, double *higher)
+{
+    const struct contrast all = log_in_turn(state->places_max, slow->predicted);
+    double few[CONTRAST_ROUNDS_MAX], many[CONTRAST_ROUNDS_MAX],
+        steps[CONTRAST_ROUNDS_MAX];
+
+    for (const uint32_t *look = claim_looks; *look; look++) {
+        const bool is_few = study_ask_ratios(
+            &state->study, count_phases[state->is_wide], slow, *look, few);
+        if (!study_ask_ratios(&state->study, above_phases[state->is_wide], &all,
+                              *look, many) ||
+            !is_few)
+            study_leave(&state->study);
+        for (uint32_t i = 0; i < *look; i++)
+            steps[i] = many[i] - few[i];
+        const struct interval step =
+            stats_median_interval(steps, *look, log_alpha / STEP_LOOKS);
+        if (step.high < step_least)
+            return CLAIM_FALLS;
+        *higher = slow->predicted +
+                  0.5 * (stats_median(few, *look) + stats_median(many, *look));
+        if (step.low > step_least)
+            return CLAIM_HOLDS;
+    }
+    return CLAIM_OPEN;
+}
+
+/*
+ * Looks for a second, higher step in cost. A drive may take time to switch
+ * between log blocks, so that writes to two blocks in turn look slow without a
+ * merge. If such writes cost less than a write to a new place, which waits for
+ * a merge, the real step lies at a higher count.
+ *
+ * Returns CLAIM_HOLDS (there is a higher step), CLAIM_OPEN (there may be) or
+ * CLAIM_FALLS (there is none). Unless it returns CLAIM_FALLS, `logs` and
+ * `middle` become those of the higher step if its count is larger.
+ */
+static enum claim log_count_above(struct log_probe *state, double cost_of_new,
+                                  double *middle, uint32_t *logs)
+{
+    const struct contrast slow = log_in_turn(*logs + 1, *middle);
+    const uint32_t votes = log_votes_of(&slow);
+    double ratios[CONTRAST_ROUNDS_MAX], higher = 0;
+
+    study_ratios(&state->study, count_phases[state->is_wide], &slow, votes,
+                 ratios);
+    if (cost_of_new - stats_median(ratios, votes) - *middle <
+        (*logs == 1 ? above_one_least : above_more_least))
+        return CLAIM_FALLS;
+    const enum claim claim = claim_step(state, &slow, &higher);
+    if (claim == CLAIM_FALLS)
+        return claim;
+    const uint32_t above =
+        count_fast(state, above_phases[state->is_wide], higher);
+    if (above > *logs) {
+        *logs = above;
+        *middle = higher;
+    }
+    return claim;
+}
+
+/* Returns the threshold with the fewest values on the wrong side. */
+static double best_boundary(const double fast[], const double slow[],
+                            uint32_t count)
+{
+    double all[2 * SPLIT_VOTES], best = 0;
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < count; i++) {
+        all[i] = fast[i];
+        all[count + i] = slow[i];
+    }
+    stats_sort(all, 2 * count);
+    for (uint32_t i = 0; i + 1 < 2 * count; i++) {
+        const double boundary = 0.5 * (all[i] + all[i + 1]);
+        uint32_t wrong = 0;
+        for (uint32_t j = 0; j < count; j++)
+            wrong +=
+                (fast[j] > boundary ? 1U : 0U) + (slow[j] > boundary ? 0U : 1U);
+        if (wrong < least) {
+            least = wrong;
+            best = boundary;
+        }
+    }
+    return best;
+}
+
+/*
+ * Returns a better threshold `middle`. A write to a new place may wait for
+ * another kind of merge than writes in turn, such as of a log that was written
+ * twice, or in the same bank. So the threshold is taken from writes in turn: to
+ * `logs` places and to one more; if `logs` is 0, to one place and to as many as
+ * were tried.
+ */
+static double log_refine_middle(struct log_probe *state, uint32_t logs,
+                                double middle)
+{
+    double ratios[2][SPLIT_VOTES];
+    const uint32_t places[] = {logs ? logs : 1,
+                               logs ? logs + 1 : state->places_max};
+
+    for (int i = 0; i < 2; i++) {
+        const struct contrast contrast = log_in_turn(places[i], middle);
+        study_ratios(&state->study, "split", &contrast, SPLIT_VOTES, ratios[i]);
+    }
+    return middle + best_boundary(ratios[0], ratios[1], SPLIT_VOTES);
+}
 
 /* Places per round, increased while the result stays open. */
 static const uint32_t closer_looks[] = {1, 5, 15, 0};
@@ -377,21 +539,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    uint64_t page = placing_small_bytes(setting);
-
-    plan->requests = 1000;
-    plan->requests_max = 60000;
-    plan->bytes_written = plan->requests / 2 * page;
-    plan->bytes_written_max =
-        plan->requests_max / 2 * page +
-        (MEMORY_WRITES * MIB +
-         STEADY_ROUNDS * STEADY_WRITES * LOG_STEADY_BYTES);
-    plan->bytes_read_max = plan->requests_max / 2 * page + MEMORY_WRITES * MIB;
-    plan->requests_max += STEADY_ROUNDS * STEADY_WRITES;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -414,7 +561,14 @@ const struct probe probe_log_list = {
     .answers = {"log_list", "log_block"},
     .by_flush = {"log_list", "log_block"},
     .literal = &paper_log_list,
-    .plan = plan,
+    /* Half of the requests write; at most with the memory and steady rounds. */
+    .usual = {.requests = 1000,
+              .requests_max = 60000 + STEADY_ROUNDS * STEADY_WRITES,
+              .bytes_written = 500 * 4 * KIB,
+              .bytes_written_max =
+                  30000 * 4 * KIB + MEMORY_WRITES * MIB +
+                  STEADY_ROUNDS * STEADY_WRITES * LOG_STEADY_BYTES,
+              .bytes_read_max = 30000 * 4 * KIB + MEMORY_WRITES * MIB},
     .begin = begin,
     TRIAL_PROBE(struct log_probe, think),
 };

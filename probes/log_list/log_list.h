@@ -10,10 +10,9 @@
 #include "probes/trial.h"
 
 /*
- * Shared by the files of the log-list probe: writes and their cost (writes),
- * the places written to (places), the number of places that stay fast (count),
- * the boundaries of blocks (blocks), and whether several blocks share a log
- * (sharing).
+ * Shared by the files of the log-list probe: writes, their places and their
+ * cost (writes); the boundaries of blocks, and whether several share a log
+ * (blocks).
  */
 
 enum {
@@ -92,22 +91,6 @@ bool log_has_choice(const struct log_probe *state);
  */
 uint64_t log_next_place(struct log_probe *state, struct random *random);
 
-/*
- * Chooses the places of writes in turn into `places`, away from recent writes
- * (log_remember()). Each series of votes gets other places. Returns how many of
- * them were already written in turn last, so that their blocks have logs; all
- * of them if the previous contrast was a pair too.
- */
-uint32_t log_choose_places(const struct trial *trial, bool is_pair,
-                           uint64_t places[LOG_PLACES_MAX + 1]);
-/*
- * Continues a certificate with one block more than there are logs. The given
- * `places` are those of the certificate before it, whose blocks have logs now;
- * they keep their order, and the extra block comes last. If some logs may be
- * out of order, chooses all places anew. Returns as log_choose_places().
- */
-uint32_t log_one_block_more(const struct trial *trial, bool is_pair,
-                            uint64_t places[LOG_PLACES_MAX + 1]);
 void log_remember(struct log_probe *state, uint64_t place);
 
 /* ---- writes ------------------------------------------------------------- */
@@ -119,7 +102,6 @@ struct contrast log_in_turn(uint32_t places, double middle);
  * `offset_bytes`, the other `shift_bytes` behind it. */
 struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
                             uint64_t shift_bytes, double middle);
-bool log_is_pair(const struct contrast *contrast);
 
 /*
  * Certificate `which`, below LOG_CERTIFICATES, for the length and the phase of
@@ -148,44 +130,6 @@ uint32_t log_votes_of(const struct contrast *contrast);
  * certified later. */
 bool log_is_fast(struct log_probe *state, const char *phase,
                  const struct contrast *contrast);
-
-/* ---- count -------------------------------------------------------------- */
-
-/* Largest number of places that stay fast when written in turn; 0: as many as
- * were tried. */
-uint32_t log_count(struct log_probe *state, double middle);
-
-/*
- * Looks for a second, higher step in cost. A drive may take time to switch
- * between log blocks, so that writes to two blocks in turn look slow without a
- * merge. If such writes cost less than a write to a new place, which waits for
- * a merge, the real step lies at a higher count.
- *
- * Returns CLAIM_HOLDS (there is a higher step), CLAIM_OPEN (there may be) or
- * CLAIM_FALLS (there is none). Unless it returns CLAIM_FALLS, `logs` and
- * `middle` become those of the higher step if its count is larger.
- */
-enum claim log_count_above(struct log_probe *state, double cost_of_new,
-                           double *middle, uint32_t *logs);
-
-/*
- * Returns a better threshold `middle`. A write to a new place may wait for
- * another kind of merge than writes in turn, such as of a log that was written
- * twice, or in the same bank. So the threshold is taken from writes in turn: to
- * `logs` places and to one more; if `logs` is 0, to one place and to as many as
- * were tried.
- */
-double log_refine_middle(struct log_probe *state, uint32_t logs, double middle);
-
-/* ---- sharing ------------------------------------------------------------ */
-
-/*
- * Merges: of a log with both ends of a block of `block_bytes` written, to one
- * with one end written. Above: the ends belong to several blocks, which share
- * the log. Below: to one.
- */
-struct contrast log_sharing_of(uint32_t logs, uint64_t block_bytes,
-                               uint64_t phase_bytes);
 
 /* ---- blocks ------------------------------------------------------------- */
 

@@ -23,6 +23,7 @@
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "lib/infer/study.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -32,8 +33,6 @@ static const uint64_t piece_least_bytes = 64 * KIB, most_bytes = GIB;
 /* Who writes fast does not write small pieces one by one. */
 static const uint64_t piece_most_bytes = MIB;
 static const double piece_usual_s = 2e-3;
-/* A part of budget and region. */
-enum { BUDGET_PARTS = 16, REGION_PARTS = 2 };
 static const double usual_ns = 30e9;
 /* How fast it can, where nothing else has said so: by these writes. */
 static const uint64_t try_bytes = 32 * MIB;
@@ -69,22 +68,6 @@ static uint64_t piece_of(const struct setting *setting, double rate)
     return larger_of(setting->logical_block_bytes, smaller_of(bytes, most));
 }
 
-static uint64_t bytes_most(const struct setting *setting)
-{
-    return smaller_of(
-        smaller_of(most_bytes, setting->write_budget_bytes / BUDGET_PARTS),
-        setting->region_length_bytes / REGION_PARTS);
-}
-
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t bytes = bytes_most(setting) + try_bytes;
-
-    plan->bytes_written = bytes;
-    /* A pause before each write. */
-    plan->requests = 2 * (bytes / piece_of(setting, 0)) + 2;
-}
-
 static double known_rate(const struct setting *setting,
                          const struct findings *known)
 {
@@ -109,9 +92,9 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     *result = state;
-    state->begin_bytes = state->at_bytes =
-        placing_base(setting, random_mix(setting->seed ^ most_bytes),
-                     bytes_most(setting) + try_bytes);
+    state->begin_bytes = state->at_bytes = placing_base(
+        setting, random_mix(setting->seed ^ most_bytes),
+        smaller_of(most_bytes, setting->write_budget_bytes) + try_bytes);
     state->end_bytes =
         setting->region_offset_bytes + setting->region_length_bytes;
     state->most_ns = setting->patience_ns
@@ -156,7 +139,8 @@ static enum probe_next next(void *data, struct step *step)
             *step = named(write, "try");
         return PROBE_STEP;
     }
-    if ((state->count + 1) * state->piece_bytes > bytes_most(&state->setting) ||
+    if ((state->count + 1) * state->piece_bytes >
+            smaller_of(most_bytes, state->setting.write_budget_bytes) ||
         (double)(state->now_ns - state->begin_ns) > state->most_ns)
         return PROBE_DONE;
     const double early_ns = due_ns(state) - (double)state->now_ns;
@@ -227,29 +211,22 @@ static int feed(void *data, const struct sample *sample)
 static void conclude(void *data, struct findings *findings)
 {
     const struct state *state = data;
+    const double seconds = (double)(state->now_ns - state->begin_ns) / 1e9;
+    const char *rate = TEXT_QUANTITY((uint64_t)state->rate, "bytes_per_second");
+    const char *all = TEXT_BYTES(state->count * state->piece_bytes);
+    char few[80] = "the measurement ended before an answer";
+
+    if (!state->failed && state->count > 0)
+        snprintf(few, sizeof(few), "at %s only %llu writes came: too few", rate,
+                 (unsigned long long)state->count);
+    if (state->failed || state->count < WRITES_LEAST) {
+        study_say_open(&probe_longest_write, findings, few);
+        return;
+    }
     struct finding *longest =
         findings_add(findings, probe_name, "longest_write");
     struct finding *buffer =
         findings_add(findings, probe_name, "logger_buffer");
-    const double seconds = (double)(state->now_ns - state->begin_ns) / 1e9;
-    const uint64_t all_bytes = state->count * state->piece_bytes;
-    char rate[32], all[24];
-
-    if (state->failed || state->count == 0) {
-        finding_why(longest, "the measurement ended before an answer");
-        finding_why(buffer, "the measurement ended before an answer");
-        return;
-    }
-    format_quantity((uint64_t)state->rate, "bytes_per_second", rate,
-                    sizeof(rate));
-    if (state->count < WRITES_LEAST) {
-        finding_why(longest, "at %s only %llu writes came: too few", rate,
-                    (unsigned long long)state->count);
-        finding_why(buffer, "at %s only %llu writes came: too few", rate,
-                    (unsigned long long)state->count);
-        return;
-    }
-    format_bytes(all_bytes, all, sizeof(all));
     finding_found(longest, value_integer((uint64_t)state->longest_ns),
                   longest_confidence);
     finding_why(longest,
@@ -261,8 +238,7 @@ static void conclude(void *data, struct findings *findings)
             buffer,
             "the drive cannot keep up with %s by single writes: after %.3g s "
             "it was %s behind, so no buffer is large enough",
-            rate, seconds,
-            format_bytes((uint64_t)state->last_behind_bytes, all, sizeof(all)));
+            rate, seconds, TEXT_BYTES((uint64_t)state->last_behind_bytes));
         return;
     }
     const uint64_t pieces =
@@ -284,7 +260,10 @@ const struct probe probe_longest_write = {
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"longest_write", "logger_buffer"},
-    .plan = plan,
+    /* Pieces of 64 KiB, with a pause before each. */
+    .usual = {.requests = 2 * 16896 + 2, .bytes_written = GIB + 32 * MIB},
+    .budget_parts = 16,
+    .region_parts = 2,
     .start = start,
     .next = next,
     .feed = feed,

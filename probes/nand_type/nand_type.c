@@ -19,14 +19,12 @@
  *      place in the block ->
  */
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
 #include "probes/read_kinds.h"
 #include "probes/nand_type/levels.h"
-#include "probes/nand_type/profile.h"
 #include "probes/papers/papers.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
@@ -39,8 +37,6 @@ enum {
 };
 
 static const double most_bytes_blocks = 3.0 * 1024 * 1024 * 1024;
-/* The longest page that clustered-page looks for is shorter. */
-static const uint64_t longest_page_bytes = 4 * MIB;
 
 struct state {
     struct study study;
@@ -102,17 +98,15 @@ static void ask_beside(struct state *state, enum operation operation,
 {
     const struct setting *setting = &state->study.setting;
     const uint64_t pages = setting->region_length_bytes / state->page_bytes;
-    struct step step = {.operation = operation,
-                        .label = {.phase = "beside", .round = 0}};
+    struct step step = {.operation = operation};
 
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
     for (uint64_t i = 0; i < BESIDE; i++) {
         if (operation == OPERATION_READ) {
             step.length_bytes = state->page_bytes;
             step.offset_bytes = setting->region_offset_bytes +
                                 placing_evenly(i, pages) * state->page_bytes;
         }
-        study_ask(&state->study, &step);
+        placing_ask(&state->study, step, "beside", cell, 0);
     }
 }
 
@@ -248,18 +242,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    plan->requests = read_kinds_requests;
-    plan->requests_max = 800000;
-    plan->bytes_written = 0;
-    plan->bytes_written_max = setting->flush_untrue ? 0 : 3 * GIB;
-    plan->bytes_read = read_kinds_requests * placing_small_bytes(setting);
-    plan->bytes_read_max =
-        read_kinds_requests_max * placing_small_bytes(setting) +
-        BESIDE * longest_page_bytes;
-}
-
 static double confidence_of(const struct findings *known, const char *parameter)
 {
     const struct finding *finding = findings_get(known, parameter);
@@ -299,7 +281,13 @@ const struct probe probe_nand_type = {
     .by_flush = {"nand_type"},
     .without_flush = true,
     .literal = &paper_nand_type,
-    .plan = plan,
+    .usual = {.requests = 3 * READ_KINDS_SWEEPS * READ_KINDS_PLACES,
+              .requests_max = 800000,
+              .bytes_written_max = 3 * GIB,
+              .bytes_read = 3 * READ_KINDS_SWEEPS * READ_KINDS_PLACES * 4 * KIB,
+              .bytes_read_max =
+                  3 * READ_KINDS_SWEEPS_MAX * READ_KINDS_PLACES * 4 * KIB +
+                  BESIDE * 4 * MIB},
     .begin = begin,
     STUDY_PROBE(struct state, .think = think),
 };

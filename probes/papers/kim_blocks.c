@@ -148,10 +148,7 @@ static struct reading block_from(struct study *study, uint64_t page_bytes,
 /* "from 4 MiB", "nowhere" */
 static const char *place_of(uint64_t bytes, char text[32])
 {
-    char size[24];
-
-    snprintf(text, 32, bytes ? "from %s" : "nowhere",
-             format_bytes(bytes, size, sizeof(size)));
+    snprintf(text, 32, bytes ? "from %s" : "nowhere", TEXT_BYTES(bytes));
     return text;
 }
 
@@ -304,21 +301,15 @@ static void think_nand_type(struct study *study, struct findings *findings)
                 clusters, clusters == 1 ? "" : "s");
 }
 
-static void plan_nand_type(const struct setting *setting,
-                           struct probe_plan *plan)
-{
-    plan->bytes_written = setting->region_length_bytes + NAND_BLOCKS * 4 * MIB;
-    plan->bytes_written_max =
-        setting->region_length_bytes + NAND_BLOCKS * 64 * MIB;
-    plan->requests = setting->region_length_bytes / MIB + 8192;
-    plan->requests_max = setting->region_length_bytes / MIB + 1000000;
-}
-
 const struct probe paper_nand_type = {
     .name = "nand-type",
     .question = "How many different times do the pages of a few blocks take?",
     .answers = {"nand_type"},
-    .plan = plan_nand_type,
+    .usual = {.requests = 8192,
+              .requests_max = 1000000,
+              .bytes_written = NAND_BLOCKS * 4 * MIB,
+              .bytes_written_max = NAND_BLOCKS * 64 * MIB},
+    .usual_fills = 1,
     .begin = begin,
     STUDY_PROBE(struct paper_blocks, .think = think_nand_type),
 };

@@ -308,23 +308,15 @@ static void think_write_buffer(struct study *study, struct findings *findings)
     conclude_write(study, buffered, full, reads, findings);
 }
 
-static void plan_write_buffer(const struct setting *setting,
-                              struct probe_plan *plan)
-{
-    const uint64_t sizes = BUFFER_MOST_KIB;
-
-    plan->bytes_written =
-        2 * setting->region_length_bytes +
-        WRITE_ITERATIONS * (sizes * garbage_bytes + KIB * sizes * (sizes + 1));
-    plan->bytes_read = WRITE_ITERATIONS * KIB;
-    plan->requests = 2 * (setting->region_length_bytes / MIB) +
-                     5 * WRITE_ITERATIONS * sizes + WRITE_ITERATIONS;
-}
-
 const struct probe paper_write_buffer = {
     .name = "write-buffer",
     .question = "Up to which size are writes faster into an empty buffer?",
     .answers = {"write_buffer"},
-    .plan = plan_write_buffer,
+    .usual = {.requests =
+                  5 * WRITE_ITERATIONS * BUFFER_MOST_KIB + WRITE_ITERATIONS,
+              .bytes_written = WRITE_ITERATIONS * BUFFER_MOST_KIB *
+                               (16 * MIB + KIB * (BUFFER_MOST_KIB + 1)),
+              .bytes_read = WRITE_ITERATIONS * KIB},
+    .usual_fills = 2,
     STUDY_PROBE(struct study, .think = think_write_buffer),
 };

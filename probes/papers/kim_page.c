@@ -74,13 +74,10 @@ static uint32_t read_drops(const double costs[], enum paper_half half)
 /* "every 128 KiB", "nowhere" */
 static const char *reading(uint32_t period, char text[32])
 {
-    char size[24];
-
     snprintf(text, 32, "nowhere");
     if (period)
         snprintf(text, 32, "every %s",
-                 format_bytes((uint64_t)period * PAGE_STEP_KIB * KIB, size,
-                              sizeof(size)));
+                 TEXT_BYTES((uint64_t)period * PAGE_STEP_KIB * KIB));
     return text;
 }
 
@@ -117,22 +114,13 @@ static void think_clustered_page(struct study *study, struct findings *findings)
         rmw, "the mean cost of a write drops at sizes that fill whole pages");
 }
 
-static void plan_clustered_page(const struct setting *setting,
-                                struct probe_plan *plan)
-{
-    const uint64_t sizes = PAGE_MOST_KIB / PAGE_STEP_KIB;
-
-    plan->bytes_written =
-        setting->region_length_bytes +
-        PAGE_ITERATIONS * PAGE_STEP_KIB * KIB * sizes * (sizes + 1) / 2;
-    plan->requests =
-        setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
-}
-
 const struct probe paper_clustered_page = {
     .name = "clustered-page",
     .question = "At which unit of size does the cost of a write drop?",
     .answers = {"clustered_page", "read_modify_write"},
-    .plan = plan_clustered_page,
+    .usual = {.requests = PAGE_ITERATIONS * PAGE_MOST_KIB,
+              .bytes_written = PAGE_ITERATIONS * PAGE_MOST_KIB * KIB / 2 *
+                               (PAGE_MOST_KIB / PAGE_STEP_KIB + 1)},
+    .usual_fills = 1,
     STUDY_PROBE(struct study, .think = think_clustered_page),
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/papers/papers.h"
 
-#include <stdio.h>
-
 #include "lib/base/units.h"
+#include "probes/placing.h"
 
 const double paper_confidence = 0.8;
 
@@ -20,9 +19,7 @@ struct step paper_step(enum operation operation, uint64_t offset_bytes,
 void paper_ask(struct study *study, struct step step, const char *phase,
                const char *cell)
 {
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-    study_ask(study, &step);
+    placing_ask(study, step, phase, cell, 0);
 }
 
 void paper_ask_flush(struct study *study, const char *phase, const char *cell)

@@ -204,18 +204,13 @@ static void think_content(struct study *study, struct findings *findings)
                 "the data makes no difference, so there is no content unit");
 }
 
-static void plan_content(const struct setting *setting, struct probe_plan *plan)
-{
-    plan->bytes_written =
-        RUNS * (setting->region_length_bytes + OVERWRITES * paper_block_bytes);
-    plan->requests = RUNS * (setting->region_length_bytes / MIB + OVERWRITES);
-}
-
 const struct probe paper_content = {
     .name = "content",
     .question = "Do merges cost more when ones are written?",
     .answers = {"content_dependence", "content_unit"},
-    .plan = plan_content,
+    .usual = {.requests = RUNS * OVERWRITES,
+              .bytes_written = RUNS * OVERWRITES * 4 * KIB},
+    .usual_fills = RUNS,
     .begin = begin_content,
     STUDY_PROBE(struct content, .think = think_content),
 };

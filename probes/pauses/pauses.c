@@ -57,15 +57,13 @@ static void ask_chunk(struct study *study, const struct kind *kind,
         const uint64_t place =
             kind->in_order ? ((uint64_t)chunk * CHUNK_READS + i) % places
                            : random_below(&random, places);
-        struct step step = {.operation = OPERATION_READ,
-                            .offset_bytes =
-                                setting->region_offset_bytes + place * bytes,
-                            .length_bytes = bytes,
-                            .depth = kind->depth};
-        snprintf(step.label.phase, sizeof(step.label.phase), "%s", kind->phase);
-        snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-        step.label.round = chunk;
-        study_ask(study, &step);
+        placing_ask(study,
+                    (struct step){.operation = OPERATION_READ,
+                                  .offset_bytes = setting->region_offset_bytes +
+                                                  place * bytes,
+                                  .length_bytes = bytes,
+                                  .depth = kind->depth},
+                    kind->phase, cell, chunk);
         if (kind->idle_ns)
             study_ask(study, &(struct step){.operation = OPERATION_IDLE,
                                             .idle_ns = kind->idle_ns});

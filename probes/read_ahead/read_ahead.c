@@ -67,17 +67,22 @@ static uint64_t gap_at(size_t index)
     return index ? gap_first_bytes << (index - 1) : 0;
 }
 
+static const struct trial_kind gap_kind, long_kind, once_kind;
+
 /* A stream, or what it is compared with; after a pause, one read beyond it. */
-static void send_stream(const struct trial *trial, char arm, uint64_t lead,
-                        bool at_once)
+static void send(const struct trial *trial, char arm)
 {
-    const uint64_t limit = trial->study->setting.request_limit_bytes;
+    const struct setting *setting = &trial->study->setting;
+    const struct trial_kind *kind = trial->contrast->trial;
+    const uint64_t limit = setting->request_limit_bytes;
+    const uint64_t lead =
+        kind == &long_kind ? setting_piece(setting, long_bytes) : lead_bytes;
     const uint64_t stream = LEAD_READS * lead, gap = trial->contrast->n[0];
     const uint64_t at = trial_place(trial, stream, stream + gap + read_bytes);
     const uint64_t end = limit ? smaller_of(stream, limit) : stream;
 
     trial_bring_mapping(trial, at + stream + gap);
-    if (arm == 'b' && at_once)
+    if (arm == 'b' && kind == &once_kind)
         trial_read(trial, at + stream - end, end);
     else
         for (uint64_t i = 0; i < LEAD_READS; i++)
@@ -100,35 +105,13 @@ static double beside_alone(const double ns[], size_t count)
     return stats_median(ratios, count / 2);
 }
 
-static void send_short(const struct trial *trial, char arm)
-{
-    send_stream(trial, arm, lead_bytes, false);
-}
-
-static void send_long(const struct trial *trial, char arm)
-{
-    const uint64_t limit = trial->study->setting.request_limit_bytes;
-
-    send_stream(trial, arm, limit ? smaller_of(long_bytes, limit) : long_bytes,
-                false);
-}
-
-static void send_at_once(const struct trial *trial, char arm)
-{
-    send_stream(trial, arm, lead_bytes, true);
-}
-
 /* Arm a is the stream. Arm b is its reads in descending order, or as much of
  * its end as one request takes. */
-static const struct trial_kind gap_kind =
-                                   TRIAL_ARMS("gap{gap_bytes}", REPEATS, 2,
-                                              send_short, beside_alone),
-                               long_kind =
-                                   TRIAL_ARMS("long{gap_bytes}", REPEATS, 2,
-                                              send_long, beside_alone),
-                               once_kind =
-                                   TRIAL_ARMS("once{gap_bytes}", REPEATS, 2,
-                                              send_at_once, beside_alone);
+#define KIND(name)                                                             \
+    TRIAL_ARMS(name "{gap_bytes}", REPEATS, 2, send, beside_alone)
+static const struct trial_kind gap_kind = KIND("gap"), long_kind = KIND("long"),
+                               once_kind = KIND("once");
+#undef KIND
 
 static struct contrast expect(const struct trial_kind *kind, uint64_t gap_bytes,
                               enum side expected, const char *unless)

@@ -136,7 +136,6 @@ static void say_slow(const struct survey *survey, struct finding *finding,
     const uint64_t counted = count_of(survey, zeros);
     const uint64_t first = slow_count(survey, usual);
     uint64_t looked = 0, slow = 0;
-    char ns[24];
     uint64_t where = 0;
 
     for (size_t i = 0; i < survey->looks_count; i++) {
@@ -149,7 +148,7 @@ static void say_slow(const struct survey *survey, struct finding *finding,
             continue;
         where = slow++ ? where : look->offset_bytes;
     }
-    format_ns((uint64_t)usual, ns, sizeof(ns));
+    const char *ns = TEXT_NS((uint64_t)usual);
     if (slow == 0) {
         finding_absent(finding, slow_confidence);
         finding_why(finding,
@@ -175,11 +174,6 @@ static void say_slow(const struct survey *survey, struct finding *finding,
                                          ? (uint64_t)(share * (double)first)
                                          : slow),
                 (unsigned long long)counted, ns, (unsigned long long)where);
-}
-
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    survey_plan(setting, false, plan);
 }
 
 static int start(const struct setting *setting, const struct findings *known,
@@ -215,5 +209,5 @@ const struct probe probe_scan = {
             "place that took more than twice the usual time: cells that lose "
             "their charge are slow each time.",
     .answers = {"slow_places_share", "bad_places"},
-    SURVEY_PROBE(plan, start, conclude),
+    SURVEY_PROBE(start, conclude),
 };

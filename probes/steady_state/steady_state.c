@@ -34,13 +34,100 @@
  */
 #include "probes/steady_state/steady_state.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/statistics/resample.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+
+/* ---- reads before and after --------------------------------------------- */
+
+static const uint64_t read_bytes = 4 * KIB;
+/* Reads are drawn again in so many parts; one in so many draws adds more. */
+enum { PARTS = 64 };
+static const double middle_share = 0.8;
+/* Heat slows down all reads. Those that are quick for the drive are of the same
+ * kind of page before and behind the writes, and wait for no cleaning. */
+static const double quick_share = 0.1;
+static const char phase_reads[] = "before", phase_after[] = "after";
+static const char cell_reads[] = "r";
+
+/* Behind a flush, so that no write is under way. */
+static void ask_reads(struct steady_probe *state, const char *phase,
+                      uint32_t count)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t bytes = larger_of(read_bytes, setting->logical_block_bytes);
+    const uint64_t places = setting->region_length_bytes / bytes;
+    struct random random;
+
+    placing_ask(&state->study, (struct step){.operation = OPERATION_FLUSH},
+                phase, "", 0);
+    study_random(&state->study, phase, cell_reads, 0, &random);
+    for (uint32_t i = 0; i < count; i++)
+        placing_ask(
+            &state->study,
+            (struct step){.operation = OPERATION_READ,
+                          .offset_bytes = setting->region_offset_bytes +
+                                          random_below(&random, places) * bytes,
+                          .length_bytes = bytes},
+            phase, cell_reads, 0);
+}
+
+/* The time that this share of the reads does not pass. */
+static double time_of(const struct timing *rows, uint32_t count, double share)
+{
+    double ns[STATS_MAX];
+    const uint32_t taken = count < STATS_MAX ? count : STATS_MAX;
+
+    for (uint32_t i = 0; i < taken; i++)
+        ns[i] = (double)rows[i].ns;
+    stats_sort(ns, taken);
+    return ns[(size_t)(share * taken)];
+}
+
+static struct steady_rest steady_rest(struct steady_probe *state)
+{
+    if (!ledger_get(&state->study.ledger, phase_reads, cell_reads, 0)) {
+        ask_reads(state, phase_reads, STEADY_READS);
+        study_leave(&state->study);
+    }
+    const struct timing *rows =
+        study_rows(&state->study, phase_reads, cell_reads, 0, STEADY_READS);
+    struct steady_rest rest = {.longest_ns = rows ? 0 : INFINITY};
+    double part_ns[PARTS] = {0};
+
+    for (uint32_t i = 0; rows && i < STEADY_READS; i++) {
+        rest.longest_ns = fmax(rest.longest_ns, (double)rows[i].ns);
+        part_ns[i * PARTS / STEADY_READS] +=
+            (double)rows[i].ns * PARTS / STEADY_READS;
+    }
+    if (rows)
+        rest.added_times =
+            resample_mean(part_ns, PARTS, middle_share, state->study.seed)
+                .high /
+            time_of(rows, STEADY_READS, 0.5);
+    return rest;
+}
+
+/* How many times as long reads take behind the writes as before them. Leaves
+ * until they are measured; 0 where one failed. */
+static double steady_read_growth(struct steady_probe *state)
+{
+    if (!ledger_get(&state->study.ledger, phase_after, cell_reads, 0)) {
+        ask_reads(state, phase_after, STEADY_READS_AFTER);
+        study_leave(&state->study);
+    }
+    const struct timing *before =
+        study_rows(&state->study, phase_reads, cell_reads, 0, STEADY_READS);
+    const struct timing *after = study_rows(&state->study, phase_after,
+                                            cell_reads, 0, STEADY_READS_AFTER);
+    return before && after ? time_of(after, STEADY_READS_AFTER, quick_share) /
+                                 time_of(before, STEADY_READS, quick_share)
+                           : 0;
+}
 
 /* Memory of drives for writes that wait: more than in most. */
 static const uint64_t memory_most_bytes = 64 * MIB;
@@ -51,6 +138,7 @@ static const uint64_t used_parts = 10;
 /* So few blocks tell whether it would take too long. Then blocks of the first
  * look; each look has a quarter more. */
 enum { TRIED_BLOCKS = 4, FIRST_BLOCKS = 32 };
+enum { READS = STEADY_READS + STEADY_READS_AFTER };
 /* Reads take so much longer where the drive is hot. */
 static const double hot_least = 1.25;
 /* Other work that lasts as long as the probe would look the same, and may come
@@ -90,14 +178,11 @@ static void say_spare(const struct steady_rate *rate, struct findings *findings)
 static void say(struct finding *finding, double ns,
                 const struct interval *range, const char *why)
 {
-    char low[24], high[24];
-
-    format_ns((uint64_t)range->low, low, sizeof(low));
-    format_ns((uint64_t)range->high, high, sizeof(high));
     finding_why(finding, "%s", why);
     if (!finding_between(finding, ns, range, sure))
         finding_why(finding, "%s, but the time is only known to be %s to %s",
-                    why, low, high);
+                    why, TEXT_NS((uint64_t)range->low),
+                    TEXT_NS((uint64_t)range->high));
 }
 
 static void say_rate(struct steady_probe *state, const struct steady_rate *rate,
@@ -107,15 +192,14 @@ static void say_rate(struct steady_probe *state, const struct steady_rate *rate,
     const size_t writes = (rate->to - rate->from) * LOAD_BLOCK_WRITES;
     const double added = rate->ns * steady_rest(state).added_times;
     const struct interval range = {rate->low, fmax(rate->high, added)};
-    char span[24], fell[100] = "", why[300];
+    char fell[100] = "", why[300];
 
-    format_bytes(state->load.span_bytes, span, sizeof(span));
     if (rate->fell_at > 0)
         snprintf(fell, sizeof(fell), ", after the first %zu were faster",
                  rate->fell_at * LOAD_BLOCK_WRITES);
     snprintf(why, sizeof(why),
              "mean of %zu random writes at QD %d in %s, pauses included%s%s",
-             writes, LOAD_DEPTH, span, fell,
+             writes, LOAD_DEPTH, TEXT_BYTES(state->load.span_bytes), fell,
              rate->reason == STEADY_MERGES ? "; each waits for merges" : "");
     say(finding, rate->ns, &range, why);
     if (finding->verdict == VERDICT_FOUND && rate->fresh_ns > 0)
@@ -147,7 +231,7 @@ static void say_stall(struct steady_probe *state,
             finding,
             "a read of the idle drive took %s as well, so the cause of the "
             "longest writes is not known",
-            format_ns((uint64_t)fmin(read_ns, 1e15), text, sizeof(text)));
+            TEXT_NS((uint64_t)fmin(read_ns, 1e15)));
         return;
     }
     if (stall.range.high < stall_least * LOAD_DEPTH * rate->ns) {
@@ -168,7 +252,7 @@ static void say_none(struct steady_probe *state, const struct steady_rate *rate,
 {
     const size_t writes = rate->to * LOAD_BLOCK_WRITES;
     const double *ns = load_blocks(&state->study, &state->load, rate->to);
-    char what[320], more[LOAD_REMEDY_MAX], each[24];
+    char what[320], more[LOAD_REMEDY_MAX];
 
     /* As long again, at least. */
     load_remedy(&state->study.setting, 2 * (double)rate->to,
@@ -177,8 +261,7 @@ static void say_none(struct steady_probe *state, const struct steady_rate *rate,
              "%zu random writes take %s each at QD %d, but the spare area "
              "may not be used up yet, or was used up before (then run fill "
              "first); %s",
-             writes, format_ns((uint64_t)rate->ns, each, sizeof(each)),
-             LOAD_DEPTH, more);
+             writes, TEXT_NS((uint64_t)rate->ns), LOAD_DEPTH, more);
     say_open(findings, what);
 }
 
@@ -308,28 +391,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    const uint64_t reads = STEADY_READS + STEADY_READS_AFTER;
-    const uint64_t most = load_blocks_most(setting) * LOAD_BLOCK_WRITES;
-    const uint64_t least = smaller_of(most, FIRST_BLOCKS * LOAD_BLOCK_WRITES);
-    const uint64_t others = reads + 2; /* flushes */
-    const uint64_t write_bytes = load_make(setting, "").write_bytes;
-
-    plan->bytes_written = least * write_bytes;
-    plan->bytes_written_max = most * write_bytes;
-    plan->bytes_read = reads * larger_of(4 * KIB, setting->logical_block_bytes);
-    plan->requests = least + others;
-    plan->requests_max = most + others;
-}
-
-static bool is_found(const struct findings *known, const char *parameter)
-{
-    const struct finding *finding = findings_get(known, parameter);
-
-    return finding && finding->verdict == VERDICT_FOUND;
-}
-
 /* A write buffer that was found, and a little more; where none is known, more
  * than most drives have. */
 static size_t memory_blocks_of(const struct load *load,
@@ -345,27 +406,19 @@ static size_t memory_blocks_of(const struct load *load,
     return (size_t)(bytes / load->write_bytes / LOAD_BLOCK_WRITES);
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {.think = think};
-    struct steady_probe *state =
-        study_create(sizeof(*state), &probe_steady_state, &ops, setting);
+    struct steady_probe *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->load = load_make(setting, "steady");
     state->blocks_most = load_blocks_most(setting);
     state->longest_ns = load_longest_ns(setting);
     state->memory_blocks = memory_blocks_of(&state->load, known);
-    state->unit_bytes = state->load.write_bytes;
-    if (is_found(known, "clustered_page"))
-        state->unit_bytes = larger_of(
-            state->unit_bytes,
-            (uint64_t)findings_get(known, "clustered_page")->value.integer);
-    state->merges = is_found(known, "log_list") || is_found(known, "log_block");
-    *result = state;
-    return 0;
+    state->unit_bytes = larger_of(state->load.write_bytes,
+                                  findings_integer(known, "clustered_page"));
+    state->merges =
+        findings_found(known, "log_list") || findings_found(known, "log_block");
 }
 
 const struct probe probe_steady_state = {
@@ -379,7 +432,13 @@ const struct probe probe_steady_state = {
     .budget_share = 9,
     .region_min_bytes = 128 * MIB,
     .answers = {"steady_random_write", "cleaning_stall", "spare_share"},
-    .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .usual = {.requests = FIRST_BLOCKS * LOAD_BLOCK_WRITES + READS + 2,
+              .requests_max = LOAD_WRITES_MAX + READS + 2,
+              .bytes_written = FIRST_BLOCKS * LOAD_BLOCK_WRITES * 4 * KIB,
+              .bytes_written_max = LOAD_WRITES_MAX * 4 * KIB,
+              .bytes_read = READS * 4 * KIB},
+    .patient = true,
+    .budget_parts = 1,
+    .begin = begin,
+    STUDY_PROBE(struct steady_probe, .think = think),
 };

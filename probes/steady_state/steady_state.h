@@ -9,11 +9,7 @@
 #include "lib/infer/study.h"
 #include "probes/load.h"
 
-/*
- * What the files of the probe share: reads before and behind the writes
- * (reads), when the rate of the writes lasts and how long the longest take
- * (steady), and what is said (steady_state).
- */
+/* When the rate of the writes lasts, and how long the longest take (steady). */
 
 /* Reads before the writes tell what else holds up a request; those behind them
  * whether the drive is hot. */
@@ -37,11 +33,6 @@ struct steady_rest {
     double longest_ns;  /* INFINITY where a read failed */
     double added_times; /* as long as the usual read takes the mean, at most */
 };
-struct steady_rest steady_rest(struct steady_probe *state);
-
-/* How many times as long reads take behind the writes as before them. Leaves
- * until they are measured; 0 where one failed. */
-double steady_read_growth(struct steady_probe *state);
 
 /* ---- steady ------------------------------------------------------------- */
 

@@ -548,8 +548,8 @@ static double fullness(struct stripe_probe *state, struct stripe *stripe)
 }
 
 /* The stripe by what `slow_least` says. */
-static enum stripe_seen search_once(struct stripe_probe *state,
-                                    struct scan *scan, struct stripe *stripe)
+static const char *search_once(struct stripe_probe *state, struct scan *scan,
+                               struct stripe *stripe)
 {
     struct hypothesis *kept =
         study_alloc(&state->study, STRIPES_MAX * sizeof(*kept));
@@ -557,7 +557,8 @@ static enum stripe_seen search_once(struct stripe_probe *state,
 
     take_scan(state, scan);
     if (!find_lobe(state, scan, &lobe))
-        return STRIPE_ONE_LOBE;
+        return "nearby reads wait for each other, but they never do so again "
+               "at a larger distance";
     size_t count = explain(state, &lobe, kept);
     /* Where it was found by a part of it, again about its middle. */
     for (int i = 0; count && i < CENTRINGS && !is_centred(&lobe, kept); i++) {
@@ -567,13 +568,14 @@ static enum stripe_seen search_once(struct stripe_probe *state,
         count = explain(state, &lobe, kept);
     }
     if (count == 0)
-        return STRIPE_UNCLEAR;
+        return "at some distances reads wait for each other, but no stripe of "
+               "equal units explains the distances";
     look_all(state, kept, count, stripe);
-    return STRIPE_SEEN;
+    return NULL;
 }
 
-enum stripe_seen stripe_search(struct stripe_probe *state,
-                               struct stripe *stripe, double *level)
+const char *stripe_search(struct stripe_probe *state, double pair,
+                          struct stripe *stripe, double *level)
 {
     struct scan *scan = study_alloc(&state->study, sizeof(*scan));
 
@@ -583,20 +585,28 @@ enum stripe_seen stripe_search(struct stripe_probe *state,
     learn_levels(state, scan);
     *level = scan->slow;
     if (scan->slow < effect_least * scan->quick)
-        return STRIPE_FLAT;
+        return study_text(
+            &state->study,
+            "two simultaneous reads take %.2f times as long as one at every "
+            "distance, so the stripe does not show: a buffer answers, units "
+            "follow no order, or reads share something other than units",
+            pair);
     for (int i = 0; i < 2; i++) {
-        const enum stripe_seen seen = search_once(state, scan, stripe);
-        if (seen != STRIPE_SEEN)
-            return i ? STRIPE_PARTLY : seen;
+        const char *why = search_once(state, scan, stripe);
+        if (why && i == 0)
+            return why;
+        if (why)
+            break;
         /* Of pairs in which nothing collides, so many take as long for another
          * reason: twice as many as of single reads. */
         scan_alone(state, &stripe->held_up);
         stripe->held_up *= 2;
         const double share = fullness(state, stripe);
         if (share >= full_least)
-            return STRIPE_SEEN;
+            return NULL;
         /* Only what waits longer than these has collided. */
         state->slow_least = scan->slow * (1 + share) / 2;
     }
-    return STRIPE_PARTLY;
+    return "at some distances reads wait for each other in part, as for a bus, "
+           "and full waits cannot be told apart from them";
 }

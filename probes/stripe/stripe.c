@@ -267,33 +267,11 @@ static void think(struct study *study, struct findings *findings)
     }
     if (pair > serial_perhaps && deny(study, pair, findings))
         return;
-    switch (stripe_search(state, &stripe, &level)) {
-    case STRIPE_FLAT:
-        say_open(findings,
-                 study_text(
-                     study,
-                     "two simultaneous reads take %.2f times as long as one at "
-                     "every distance, so the stripe does not show: a buffer "
-                     "answers, units follow no order, or reads share something "
-                     "other than units",
-                     pair));
-        return;
-    case STRIPE_ONE_LOBE:
-        say_open(findings, "nearby reads wait for each other, but they never "
-                           "do so again at a larger distance");
-        return;
-    case STRIPE_PARTLY:
-        say_open(findings,
-                 "at some distances reads wait for each other in part, as for "
-                 "a bus, and full waits cannot be told apart from them");
-        return;
-    case STRIPE_UNCLEAR:
-        say_open(findings, "at some distances reads wait for each other, but "
-                           "no stripe of equal units explains the distances");
-        return;
-    case STRIPE_SEEN:
+    const char *why = stripe_search(state, pair, &stripe, &level);
+    if (why)
+        say_open(findings, why);
+    else
         certify(study, &stripe, level, findings);
-    }
 }
 
 static void make_levels(struct stripe_probe *state)

@@ -93,18 +93,11 @@ struct stripe {
     double held_up;  /* of pairs that do not collide, by something else */
 };
 
-enum stripe_seen {
-    STRIPE_SEEN,
-    STRIPE_FLAT,     /* no distance at which pairs take longer */
-    STRIPE_ONE_LOBE, /* pairs collide up to some distance, and not again */
-    STRIPE_PARTLY,   /* only pairs are found that wait for each other in part */
-    STRIPE_UNCLEAR   /* no stripe explains which pairs collide */
-};
-
-/* The stripe that explains best which pairs collide; not certified. Leaves
- * where rows are missing. `*level`: how long pairs take that collide, in units
- * of a read alone. */
-enum stripe_seen stripe_search(struct stripe_probe *state,
-                               struct stripe *stripe, double *level);
+/* Finds the stripe that explains best which pairs collide; not certified.
+ * Returns why there is none, or NULL. Leaves where rows are missing. `pair`:
+ * how long any pair takes, in units of a read alone; `*level`: those that
+ * collide. */
+const char *stripe_search(struct stripe_probe *state, double pair,
+                          struct stripe *stripe, double *level);
 
 #endif

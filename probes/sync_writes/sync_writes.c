@@ -33,7 +33,7 @@ enum { ONE = 256, MANY = 1024, BLOCKS_MOST = COMMITS_MOST / ONE };
 /* A log that is written around and around. */
 static const uint64_t log_bytes = 64 * MIB;
 /* Slow drives do fewer commits. */
-static const double long_ns = 20e9, short_ns = 5e9, usual_ns = 5e6;
+static const double long_ns = 20e9, short_ns = 5e9;
 /* Beyond each end of an interval. */
 static const double error_rate = 0.005, rate_z = 2.6;
 /* An interval that spans more is no number. */
@@ -287,19 +287,6 @@ static void think(struct study *study, struct findings *findings)
         study_leave(study);
 }
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    /* As many as a drive does that takes 5 ms for each, and the most. */
-    const uint64_t usual = (uint64_t)(long_ns / usual_ns) +
-                           (KINDS - 1) * (uint64_t)(short_ns / usual_ns);
-    const uint64_t most = KINDS * COMMITS_MOST;
-
-    plan->requests = usual + (uint64_t)(long_ns / usual_ns);
-    plan->requests_max = most + COMMITS_MOST;
-    plan->bytes_written = usual * placing_small_bytes(setting);
-    plan->bytes_written_max = most * placing_small_bytes(setting);
-}
-
 const struct probe probe_sync_writes = {
     .name = "sync-writes",
     .question = "How long does a synced write take, and how many does the "
@@ -312,6 +299,11 @@ const struct probe probe_sync_writes = {
     .region_min_bytes = 128 * MIB,
     .answers = {"sync_write_p99", "sync_write_p999", "sync_write_rate",
                 "sync_write_rate_16"},
-    .plan = plan,
+    /* As many as a drive does that takes 5 ms for each: 20 s of writes and
+     * flushes, and three times 5 s of FUA; and the most. */
+    .usual = {.requests = 2 * 4000 + 3 * 1000,
+              .requests_max = (KINDS + 1) * COMMITS_MOST,
+              .bytes_written = (4000 + 3 * 1000) * 4 * KIB,
+              .bytes_written_max = KINDS * COMMITS_MOST * 4 * KIB},
     TRIAL_PROBE(struct study, think),
 };

@@ -22,16 +22,403 @@
  *
  * Assumes: the drive has been written; the host can keep it busy.
  */
-#include "probes/throughput/throughput.h"
-
 #include <math.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/method/pace.h"
 #include "lib/infer/statistics/stats.h"
+#include "lib/infer/study.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/rounds.h"
 #include "probes/times.h"
+#include "probes/trial.h"
+
+/* Requests of one kind of which so many are kept under way. */
+enum block_kind { BLOCK_RANDOM, BLOCK_ORDER, BLOCK_WRITE };
+enum { BLOCK_DEPTH, BLOCK_KIND }; /* n[] of a contrast */
+
+struct state {
+    struct study study;
+    uint64_t order_bytes;        /* of a request in order */
+    uint64_t write_first_bytes;  /* where writes in order begin, */
+    uint32_t write_rounds_count; /* and how many blocks of them may be */
+};
+
+/* ---- blocks of requests that are sent together, and their pace ---------- */
+
+/* Times of requests of some blocks of one kind. */
+struct block_times {
+    double
+        rounds_ns[CONTRAST_ROUNDS_MAX]; /* of each block, by its median part */
+    uint32_t rounds_count;
+    double ns;       /* the pace of all of them, a request */
+    double quick_ns; /* the lower quarter of the parts */
+    double mean_ns;  /* of all parts */
+    /* Of single requests, sent alone; at other depths 0: how much they vary,
+     * and which share takes far longer than most. */
+    double spread, far_share;
+};
+
+/* A request that takes so many times as long as most was held up by something
+ * else. */
+static const double far_least = 3;
+
+/* Arm b, of pairs, has twice the depth. */
+static uint32_t depth_of(const struct contrast *block, char arm)
+{
+    return (uint32_t)block->n[BLOCK_DEPTH] * (arm == 'b' ? 2 : 1);
+}
+
+static uint32_t requests_of(const struct contrast *block, char arm)
+{
+    return block->n[BLOCK_KIND] == BLOCK_WRITE
+               ? PACE_WRITE_REQUESTS
+               : (uint32_t)pace_block_requests(depth_of(block, arm));
+}
+
+static uint64_t request_bytes(const struct state *state,
+                              const struct contrast *block)
+{
+    return block->n[BLOCK_KIND] != BLOCK_RANDOM
+               ? state->order_bytes
+               : larger_of(state->study.setting.logical_block_bytes,
+                           PACE_RANDOM_BYTES);
+}
+
+/* Where a block in order begins. */
+static uint64_t first_place(const struct trial *trial, uint64_t bytes)
+{
+    const struct state *state = (const struct state *)trial->study;
+    const struct setting *setting = &trial->study->setting;
+    const uint64_t places = setting->region_length_bytes / bytes;
+
+    if (trial->contrast->n[BLOCK_KIND] == BLOCK_WRITE)
+        return state->write_first_bytes +
+               trial->round * PACE_WRITE_REQUESTS * bytes;
+    return setting->region_offset_bytes +
+           random_below(trial->random,
+                        places - requests_of(trial->contrast, 'a')) *
+               bytes;
+}
+
+static void send(const struct trial *trial, char arm)
+{
+    const struct contrast *block = trial->contrast;
+    const bool anywhere = block->n[BLOCK_KIND] == BLOCK_RANDOM;
+    const uint64_t bytes =
+        request_bytes((const struct state *)trial->study, block);
+    const uint64_t first = anywhere ? 0 : first_place(trial, bytes);
+
+    for (uint32_t i = 0; i < requests_of(block, arm); i++)
+        trial_ask(trial, arm,
+                  (struct step){.operation = block->n[BLOCK_KIND] == BLOCK_WRITE
+                                                 ? OPERATION_WRITE
+                                                 : OPERATION_READ,
+                                .offset_bytes =
+                                    anywhere ? trial_anywhere(trial, bytes)
+                                             : first + i * bytes,
+                                .length_bytes = bytes,
+                                .depth = depth_of(block, arm)});
+}
+
+/* Adds the parts of a round to those of others; false where it is not whole. */
+static bool add_parts(const struct trial *trial, char arm,
+                      double parts_ns[PACE_PARTS_MAX], size_t *count)
+{
+    enum { REQUESTS_MAX = PACE_ALONE_REQUESTS + 4 * SAMPLE_DEPTH_MAX + 1 };
+    struct pace_request requests[REQUESTS_MAX];
+    const uint32_t requests_count = requests_of(trial->contrast, arm);
+    const struct timing *rows = trial_rows(trial, arm, requests_count);
+
+    for (uint32_t i = 0; rows && i < requests_count; i++)
+        requests[i] =
+            (struct pace_request){rows[i].submit_ns, rows[i].complete_ns};
+    if (rows)
+        *count = pace_parts(requests, requests_count,
+                            depth_of(trial->contrast, arm), parts_ns, *count);
+    return rows != NULL;
+}
+
+/* What a request of one block takes; 0 where it is not whole. The median, for
+ * of so few parts a third may be held up. */
+static double round_ns(const struct trial *trial, char arm)
+{
+    double parts_ns[PACE_PARTS_MAX];
+    size_t count = 0;
+
+    add_parts(trial, arm, parts_ns, &count);
+    return count ? stats_median(parts_ns, count) : 0;
+}
+
+static bool is_whole(const struct trial *trial, double *ratio)
+{
+    *ratio = 0;
+    return round_ns(trial, 'a') > 0;
+}
+
+static bool gain_of(const struct trial *trial, double *ratio)
+{
+    const double once_ns = round_ns(trial, 'a'),
+                 twice_ns = round_ns(trial, 'b');
+
+    *ratio = log(once_ns / twice_ns);
+    return once_ns > 0 && twice_ns > 0;
+}
+
+/* A round is one block; it has no ratio. */
+static struct contrast block_of(enum block_kind kind, uint32_t depth)
+{
+#define KIND(name_)                                                            \
+    {                                                                          \
+        .name = (name_), .arms = "a", .sent = 1, .send = send,                 \
+        .ratio = is_whole                                                      \
+    }
+    static const struct trial_kind kinds[] = {
+        [BLOCK_RANDOM] = KIND("random{depth}"),
+        [BLOCK_ORDER] = KIND("order{depth}"),
+        [BLOCK_WRITE] = KIND("write{depth}")};
+
+    return trial_of(&kinds[kind], depth, kind);
+}
+
+/* A round is a block of random reads at `depth` and one at twice that, side by
+ * side; its ratio says by how much the second is faster. */
+static struct contrast block_pair(uint32_t depth)
+{
+    static const struct trial_kind kind = {.name = "double{depth}",
+                                           .arms = "ab",
+                                           .sent = 1,
+                                           .send = send,
+                                           .ratio = gain_of};
+
+    return trial_expect(trial_of(&kind, depth, BLOCK_RANDOM), SIDE_OPEN,
+                        log(PACE_GAIN_LEAST), log(PACE_GAIN_NONE), NULL);
+}
+
+/* How much single requests vary that were sent alone. */
+static void take_spread(const struct trial *trial, double *spread,
+                        double *far_share)
+{
+    const uint32_t count = requests_of(trial->contrast, 'a');
+    double ns[STATS_MAX];
+
+    trial_ns(trial, 'a', count, ns);
+    const double median_ns = stats_median(ns, count);
+    *spread = stats_spread(ns, count) / median_ns;
+    for (uint32_t i = 0; i < count; i++)
+        *far_share += ns[i] > far_least * median_ns ? 1.0 / count : 0;
+}
+
+/* Takes the first rounds of a block; false where some are missing. */
+static bool block_take(const struct state *state, const char *phase,
+                       const struct contrast *block, uint32_t rounds,
+                       struct block_times *times)
+{
+    double parts_ns[PACE_PARTS_MAX], spreads[CONTRAST_ROUNDS_MAX] = {0};
+    size_t count = 0;
+
+    *times = (struct block_times){.rounds_count = 0};
+    for (uint32_t round = 0; round < rounds; round++) {
+        const struct trial trial =
+            trial_round(&state->study, phase, block, round);
+        if (!add_parts(&trial, 'a', parts_ns, &count))
+            return false;
+        if (depth_of(block, 'a') == 1)
+            take_spread(&trial, &spreads[times->rounds_count],
+                        &times->far_share);
+        times->rounds_ns[times->rounds_count++] = round_ns(&trial, 'a');
+    }
+    times->ns = pace_of(parts_ns, count);
+    times->quick_ns = count ? parts_ns[count / 4] : 0;
+    for (size_t i = 0; i < count; i++)
+        times->mean_ns += parts_ns[i] / (double)count;
+    times->spread = stats_median(spreads, times->rounds_count);
+    times->far_share /= times->rounds_count;
+    return times->ns > 0;
+}
+
+/* ---- the depth beyond which more random reads do not pay ---------------- */
+
+struct knee {
+    enum claim claim;
+    size_t index;           /* of the depth, where it holds */
+    struct contrast gained; /* of the depth below it; its name is empty at 1 */
+    struct contrast none;   /* of twice the depth; empty at the largest */
+    double confidence;
+};
+
+/* Each doubling is compared with the one before: gains that grow smaller bit by
+ * bit have no one knee. */
+static const double knee_confidence = 0.95;
+
+static const struct claim_rule rule = {.alpha = 1e-4, .looks = claim_looks};
+
+/* Decides what the depth of this index gains over half of it, and twice of it
+ * over that. */
+static enum claim decide(struct state *state, size_t index, struct knee *knee)
+{
+    struct contrast contrasts[2];
+    size_t count = 0;
+    double confidence = 1;
+
+    if (index > 0)
+        contrasts[count++] = block_pair(pace_depth(index - 1));
+    if (index + 1 < PACE_DEPTHS)
+        contrasts[count++] = block_pair(pace_depth(index));
+    const enum claim claim =
+        study_claim(&state->study, "knee", contrasts, count, &rule);
+    confidence =
+        fmin(claim_confidence(contrasts, count, &rule), knee_confidence);
+    *knee = (struct knee){.index = index, .confidence = confidence};
+    if (index > 0)
+        knee->gained = contrasts[0];
+    if (index + 1 < PACE_DEPTHS)
+        knee->none = contrasts[count - 1];
+    return claim;
+}
+
+static struct knee knee_find(struct state *state, size_t from)
+{
+    struct knee knee = {.claim = CLAIM_OPEN};
+    bool went_up = false, went_down = false;
+
+    for (size_t index = from;;) {
+        knee.claim = decide(state, index, &knee);
+        const bool more = knee.none.side == SIDE_ABOVE;
+        const bool less = knee.gained.side == SIDE_BELOW;
+        if (!more && !less)
+            return knee;
+        /* A rate that rises, stays and rises again has no knee. */
+        went_up = went_up || more;
+        went_down = went_down || (less && !more);
+        if (went_up && went_down) {
+            knee.claim = CLAIM_FALLS;
+            return knee;
+        }
+        index = more ? index + 1 : index - 1;
+    }
+}
+
+/* ---- writes in order, with what holds them up --------------------------- */
+
+/* What a write in order takes, of the second half of them and its quarters. */
+struct write_times {
+    double half_ns, third_ns, fourth_ns;
+    double mean_ns; /* of the half, with all that holds writes up */
+    uint64_t written_bytes;
+    bool held_up; /* now and then by something else, as reads are */
+    bool bursts;  /* so uneven that drive and others cannot be told apart */
+};
+
+/* Few writes a part, so that most parts are not held up. */
+enum { PART = 4, PARTS = PACE_WRITE_BLOCKS_MAX * PACE_WRITE_REQUESTS / PART };
+
+/* What holds up single reads now and then holds up writes as well: below this
+ * share of reads nothing does, and all pauses of writes are the drive's. */
+static const double far_none = 0.002;
+/* A part that takes so many times as long as most has a pause in it. */
+static const double long_least = 2;
+/* Pauses are the drive's, but for as many as others make, where they are so
+ * many times as frequent; where they are as frequent, within three standard
+ * errors, the drive makes none; and between the two nothing is told. */
+static const double pauses_least = 3, errors_most = 3;
+
+static const struct timing *rows_of(const struct state *state, uint32_t round)
+{
+    const struct contrast writes = block_of(BLOCK_WRITE, PACE_WRITE_DEPTH);
+    const struct trial trial =
+        trial_round(&state->study, "write", &writes, round);
+
+    return trial_rows(&trial, 'a', PACE_WRITE_REQUESTS);
+}
+
+/* By parts of the rounds from `first` to `end`: `far_share` of single writes
+ * are held up by something else. False: drive and others cannot be told
+ * apart. */
+static bool middle_of(const struct state *state, uint32_t first, uint32_t end,
+                      double far_share, double *ns)
+{
+    const double held_up = 1 - pow(1 - far_share, PART);
+    double parts_ns[PARTS], kept_ns = 0;
+    size_t count = 0, kept = 0;
+
+    for (uint32_t round = first; round < end; round++) {
+        const struct timing *rows = rows_of(state, round);
+        for (uint32_t i = 0; i + PART < PACE_WRITE_REQUESTS; i += PART)
+            parts_ns[count++] =
+                (double)(rows[i + PART].submit_ns - rows[i].submit_ns) / PART;
+    }
+    stats_sort(parts_ns, count);
+    const double longest_ns = long_least * parts_ns[count / 2];
+    while (kept < count && parts_ns[kept] <= longest_ns)
+        kept_ns += parts_ns[kept++];
+    kept_ns /= (double)kept;
+    const double share = 1 - (double)kept / (double)count;
+    const double error = sqrt((held_up + 1 / (double)count) / (double)count);
+    *ns = kept_ns;
+    if (share <= held_up + errors_most * error)
+        return true;
+    /* The drive's own pauses are alike, so the middle of all is one of them. */
+    *ns += (share - held_up) * (parts_ns[(kept + count) / 2] - kept_ns);
+    return share >= pauses_least * held_up;
+}
+
+/* From the first write of these rounds to the last. */
+static double mean_of(const struct state *state, uint32_t first, uint32_t end)
+{
+    const struct timing *from = rows_of(state, first);
+    const struct timing *last = rows_of(state, end - 1);
+    const uint64_t ns =
+        last[PACE_WRITE_REQUESTS - 1].submit_ns - from[0].submit_ns;
+
+    return (double)ns / ((end - first) * PACE_WRITE_REQUESTS - 1);
+}
+
+static double take(const struct state *state, uint32_t first, uint32_t end,
+                   double far_share, struct write_times *times)
+{
+    double ns;
+
+    if (!times->held_up)
+        return mean_of(state, first, end);
+    if (!middle_of(state, first, end, far_share, &ns))
+        times->bursts = true;
+    return ns;
+}
+
+/* Looks at twice as many writes each time; how many rounds in the end. */
+static uint32_t write_on(struct state *state)
+{
+    const struct contrast writes = block_of(BLOCK_WRITE, PACE_WRITE_DEPTH);
+
+    for (uint32_t rounds = PACE_WRITE_BLOCKS_FIRST;; rounds *= 2) {
+        rounds_measure(&state->study, "write", &writes, 1, rounds);
+        const double ns =
+            mean_of(state, 0, rounds) * rounds * PACE_WRITE_REQUESTS;
+        if (2 * rounds > state->write_rounds_count ||
+            2 * ns > PACE_WRITE_LONGEST_NS)
+            return rounds;
+    }
+}
+
+/* Writes until twice as many would be too much or take too long. `far_share` is
+ * the share of reads that something else holds up. */
+static void writes_measure(struct state *state, double far_share,
+                           struct write_times *times)
+{
+    const uint32_t rounds = write_on(state);
+
+    *times = (struct write_times){.held_up = far_share > far_none};
+    const uint32_t half = rounds / 2, quarter = rounds / 4;
+    times->third_ns = take(state, half, half + quarter, far_share, times);
+    times->fourth_ns = take(state, half + quarter, rounds, far_share, times);
+    times->half_ns = take(state, half, rounds, far_share, times);
+    times->mean_ns = mean_of(state, half, rounds);
+    times->written_bytes = rounds * PACE_WRITE_REQUESTS * state->order_bytes;
+}
+
+/* ---- rates --------------------------------------------------------------- */
 
 /* Of each block in a quick look; of those that state a rate, enough for the
  * interval of a median at this error rate on each side. */
@@ -66,7 +453,7 @@ struct screen {
     struct block_times random[PACE_DEPTHS], order[PACE_ORDER_DEPTHS];
 };
 
-static void look(struct throughput_probe *state, struct screen *screen)
+static void look(struct state *state, struct screen *screen)
 {
     struct contrast blocks[PACE_DEPTHS + PACE_ORDER_DEPTHS];
     size_t count = 0;
@@ -96,7 +483,7 @@ static struct interval interval_of(const struct block_times *times)
 }
 
 /* Measures each until it is known well, or long. */
-static void measure_rates(struct throughput_probe *state, struct rate rates[],
+static void measure_rates(struct state *state, struct rate rates[],
                           size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -201,9 +588,8 @@ static void say_blocks(struct finding *finding, const struct block_times *times,
     say_rate(finding, times->ns, &ns, units, screen, what);
 }
 
-static void say_reads(struct throughput_probe *state,
-                      const struct screen *screen, const struct rate rates[],
-                      struct findings *findings)
+static void say_reads(struct state *state, const struct screen *screen,
+                      const struct rate rates[], struct findings *findings)
 {
     struct study *study = &state->study;
     const struct rate *random = &rates[0], *order = &rates[1];
@@ -291,15 +677,14 @@ static void say_knee(const struct knee *knee, struct findings *findings)
 }
 
 /* A clock whose ticks are what reads wait for says nothing of the drive. */
-static bool waits_for_ticks(const struct throughput_probe *state,
+static bool waits_for_ticks(const struct state *state,
                             const struct screen *screen)
 {
     return (double)state->study.setting.clock_step_ns >
            tick_most * screen->random[0].ns;
 }
 
-static void say_written(struct throughput_probe *state,
-                        const struct screen *screen,
+static void say_written(struct state *state, const struct screen *screen,
                         const struct write_times *times,
                         struct finding *finding)
 {
@@ -332,8 +717,7 @@ static void say_written(struct throughput_probe *state,
                                  (uint64_t)(1e9 * bytes / times->mean_ns)));
 }
 
-static void conclude_writes(struct throughput_probe *state,
-                            const struct screen *screen,
+static void conclude_writes(struct state *state, const struct screen *screen,
                             struct findings *findings)
 {
     const double far_share =
@@ -367,8 +751,8 @@ static bool is_better(const struct rate *more, const struct rate *fewer)
 }
 
 /* Of random reads, and of reads in order. */
-static void choose_rates(struct throughput_probe *state,
-                         const struct screen *screen, struct rate rates[2])
+static void choose_rates(struct state *state, const struct screen *screen,
+                         struct rate rates[2])
 {
     const uint32_t best = pace_depth(best_of(screen->random, PACE_DEPTHS)),
                    last = pace_depth(last_of(screen->random, PACE_DEPTHS)),
@@ -386,7 +770,7 @@ static void choose_rates(struct throughput_probe *state,
 
 static void think(struct study *study, struct findings *findings)
 {
-    struct throughput_probe *state = (struct throughput_probe *)study;
+    struct state *state = (struct state *)study;
     struct rate rates[2];
     struct screen screen;
 
@@ -452,7 +836,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
-    struct throughput_probe *state = memory;
+    struct state *state = memory;
 
     (void)known;
     state->order_bytes = order_bytes_of(setting);
@@ -475,5 +859,5 @@ const struct probe probe_throughput = {
     .by_write = {"sequential_write_rate"},
     .plan = plan,
     .begin = begin,
-    TRIAL_PROBE(struct throughput_probe, think),
+    TRIAL_PROBE(struct state, think),
 };

@@ -46,23 +46,6 @@ static const char phase[] = "discard", phase_ones[] = "ones";
 
 /* ---- what is asked ------------------------------------------------------ */
 
-static void ask_in(struct study *study, const char *of, const char *cell,
-                   uint32_t round, const struct step *as)
-{
-    struct step step = *as;
-
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", of);
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-    step.label.round = round;
-    study_ask(study, &step);
-}
-
-static void ask(struct study *study, const char *cell, uint32_t round,
-                const struct step *as)
-{
-    ask_in(study, phase, cell, round, as);
-}
-
 static uint64_t base_of(const struct study *study, uint32_t round)
 {
     const uint64_t base =
@@ -75,14 +58,16 @@ static void ask_pieces(struct study *study, const char *cell, uint32_t round,
                        enum operation operation, enum step_content content)
 {
     for (uint32_t i = 0; i < PIECES; i++)
-        ask(study, cell, round,
-            &(struct step){.operation = operation,
-                           .offset_bytes =
-                               base_of(study, round) + i * piece_bytes,
-                           .length_bytes = piece_bytes,
-                           .content = content,
-                           .mark = 1 + round});
-    ask(study, "", round, &(struct step){.operation = OPERATION_FLUSH});
+        placing_ask(study,
+                    (struct step){.operation = operation,
+                                  .offset_bytes =
+                                      base_of(study, round) + i * piece_bytes,
+                                  .length_bytes = piece_bytes,
+                                  .content = content,
+                                  .mark = 1 + round},
+                    phase, cell, round);
+    placing_ask(study, (struct step){.operation = OPERATION_FLUSH}, phase, "",
+                round);
 }
 
 static void ask_reads(struct study *study, uint32_t round, const char *cell)
@@ -90,14 +75,15 @@ static void ask_reads(struct study *study, uint32_t round, const char *cell)
     const uint64_t pitch_bytes = piece_bytes / READS;
 
     for (uint32_t i = 0; i < READS_ROUND; i++)
-        ask(study, cell, round,
-            &(struct step){.operation = OPERATION_READ,
-                           .offset_bytes =
-                               base_of(study, round) + i * pitch_bytes,
-                           .length_bytes = read_bytes,
-                           .content = CONTENT_MARK,
-                           .mark = 1 + round,
-                           .compare = true});
+        placing_ask(study,
+                    (struct step){.operation = OPERATION_READ,
+                                  .offset_bytes =
+                                      base_of(study, round) + i * pitch_bytes,
+                                  .length_bytes = read_bytes,
+                                  .content = CONTENT_MARK,
+                                  .mark = 1 + round,
+                                  .compare = true},
+                    phase, cell, round);
 }
 
 /* A drive that knows no discard says so to the first. */
@@ -106,8 +92,9 @@ static void ask_round(struct study *study, uint32_t round)
     ask_pieces(study, "", round, OPERATION_WRITE, CONTENT_MARK);
     ask_pieces(study, "discard", round, OPERATION_DISCARD, CONTENT_RANDOM);
     ask_reads(study, round, "first");
-    ask(study, "", round,
-        &(struct step){.operation = OPERATION_IDLE, .idle_ns = rest_ns});
+    placing_ask(study,
+                (struct step){.operation = OPERATION_IDLE, .idle_ns = rest_ns},
+                phase, "", round);
     ask_reads(study, round, "second");
     ask_pieces(study, "again", round, OPERATION_WRITE, CONTENT_RANDOM);
 }
@@ -116,31 +103,32 @@ static void ask_round(struct study *study, uint32_t round)
 static void ask_ones(struct study *study)
 {
     const uint64_t base = base_of(study, 0);
-    static const struct step steps[] = {
-        {.operation = OPERATION_WRITE, .content = CONTENT_MARK, .mark = 1},
-        {.operation = OPERATION_FLUSH},
-        {.operation = OPERATION_DISCARD},
-    };
-    struct step step;
+    const struct step steps[] = {{.operation = OPERATION_WRITE,
+                                  .offset_bytes = base,
+                                  .length_bytes = piece_bytes,
+                                  .content = CONTENT_MARK,
+                                  .mark = 1},
+                                 {.operation = OPERATION_FLUSH},
+                                 {.operation = OPERATION_DISCARD,
+                                  .offset_bytes = base,
+                                  .length_bytes = piece_bytes}};
 
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        step = steps[i];
-        step.offset_bytes = step.operation == OPERATION_FLUSH ? 0 : base;
-        step.length_bytes = step.operation == OPERATION_FLUSH ? 0 : piece_bytes;
-        ask_in(study, phase_ones, "", 0, &step);
-    }
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        placing_ask(study, steps[i], phase_ones, "", 0);
     for (uint32_t i = 0; i < READS_ROUND; i++)
-        ask_in(study, phase_ones, "read", 0,
-               &(struct step){.operation = OPERATION_READ,
-                              .offset_bytes = base + i * read_bytes,
-                              .length_bytes = read_bytes,
-                              .content = CONTENT_ONES,
-                              .compare = true});
-    ask_in(study, phase_ones, "", 0,
-           &(struct step){.operation = OPERATION_WRITE,
-                          .offset_bytes = base,
-                          .length_bytes = piece_bytes,
-                          .content = CONTENT_RANDOM});
+        placing_ask(study,
+                    (struct step){.operation = OPERATION_READ,
+                                  .offset_bytes = base + i * read_bytes,
+                                  .length_bytes = read_bytes,
+                                  .content = CONTENT_ONES,
+                                  .compare = true},
+                    phase_ones, "read", 0);
+    placing_ask(study,
+                (struct step){.operation = OPERATION_WRITE,
+                              .offset_bytes = base,
+                              .length_bytes = piece_bytes,
+                              .content = CONTENT_RANDOM},
+                phase_ones, "", 0);
 }
 
 /* ---- what follows ------------------------------------------------------- */
@@ -238,12 +226,6 @@ static void say_reads(struct study *study, const struct seen *seen,
                 all, seen->zeros, seen->old, seen->others);
 }
 
-static void say_refused(struct findings *findings)
-{
-    study_say_absent(&probe_trim, findings, reads_confidence,
-                     "the drive does not accept discards");
-}
-
 static void think(struct study *study, struct findings *findings)
 {
     struct seen seen = {.count = 0};
@@ -254,7 +236,8 @@ static void think(struct study *study, struct findings *findings)
             study_leave(study);
         }
         if (seen.refused) {
-            say_refused(findings);
+            study_say_absent(&probe_trim, findings, reads_confidence,
+                             "the drive does not accept discards");
             return;
         }
     }

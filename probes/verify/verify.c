@@ -18,11 +18,6 @@
 #include "probes/probes.h"
 #include "probes/survey.h"
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    survey_plan(setting, true, plan);
-}
-
 static int start(const struct setting *setting, const struct findings *known,
                  void **state)
 {
@@ -44,5 +39,6 @@ const struct probe probe_verify = {
     .writes = true,
     .compares = true,
     .answers = {"bad_places"},
-    SURVEY_PROBE(plan, start, conclude),
+    .usual_fills = 1,
+    SURVEY_PROBE(start, conclude),
 };

@@ -327,17 +327,6 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static void plan(const struct setting *setting, struct probe_plan *plan)
-{
-    (void)setting;
-    plan->requests = 5500;
-    plan->requests_max = 400000;
-    plan->bytes_written = 330 * MIB;
-    plan->bytes_written_max = 32000 * MIB;
-    plan->bytes_read = 2 * MIB;
-    plan->bytes_read_max = 2 * MIB;
-}
-
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
@@ -367,7 +356,11 @@ const struct probe probe_write_buffer = {
     .answers = {"write_buffer"},
     .by_flush = {"write_buffer"},
     .literal = &paper_write_buffer,
-    .plan = plan,
+    .usual = {.requests = 5500,
+              .requests_max = 400000,
+              .bytes_written = 330 * MIB,
+              .bytes_written_max = 32000 * MIB,
+              .bytes_read = 2 * MIB},
     .begin = begin,
     TRIAL_PROBE(struct buffer_probe, think),
 };

@@ -74,11 +74,6 @@ void store_destroy(struct store *store)
     free(store);
 }
 
-uint64_t store_memory_bytes(const struct store *store)
-{
-    return store->memory_bytes;
-}
-
 static void fill_words(unsigned char *data, size_t length, uint64_t word)
 {
     if (word == 0) {

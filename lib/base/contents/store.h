@@ -36,6 +36,4 @@ void store_spoil(struct store *store, uint64_t offset_bytes,
 int store_read(const struct store *store, uint64_t offset_bytes,
                uint64_t length_bytes, void *data);
 
-uint64_t store_memory_bytes(const struct store *store);
-
 #endif

@@ -68,17 +68,6 @@ uint64_t beside_round_writes(void)
     return writes;
 }
 
-uint64_t beside_round_reads(void)
-{
-    uint64_t reads = BESIDE_ALONE_LEAD + BESIDE_ALONE_READS;
-
-    for (size_t i = 0; i < BESIDE_DEPTHS; i++) {
-        const uint32_t depth = beside_depth(i);
-        reads += beside_requests(depth) - writes_of(depth);
-    }
-    return reads;
-}
-
 uint64_t beside_write_bytes(uint64_t request_limit_bytes,
                             uint64_t logical_block_bytes)
 {

@@ -66,9 +66,8 @@ size_t beside_read_at(uint32_t depth, struct random *random);
 /* Requests from this one on count. */
 size_t beside_first(uint32_t depth);
 
-/* Of a round: of all blocks, and what fills the buffer; and those alone. */
+/* Of a round: of all blocks, and what fills the buffer. */
 uint64_t beside_round_writes(void);
-uint64_t beside_round_reads(void);
 
 /* A write: the drive's limit where that is lower; 0: it has none. */
 uint64_t beside_write_bytes(uint64_t request_limit_bytes,

@@ -16,14 +16,13 @@ static void advise_writing(const struct findings *findings,
 {
     const struct finding *rmw = findings_get(findings, "read_modify_write");
     uint64_t page = advice_value(findings, "clustered_page");
-    char text[32];
 
     if (!rmw || rmw->verdict != VERDICT_FOUND ||
         rmw->value.kind != VALUE_BOOLEAN || page == 0)
         return;
     struct advice *advice =
         advice_add(list, "writes", "clustered_page", "read_modify_write");
-    format_bytes(page, text, sizeof(text));
+    const char *text = TEXT_BYTES(page);
     if (rmw->value.boolean) {
         advice_brief(advice, "write in multiples of %s, aligned to %s", text,
                      text);
@@ -46,7 +45,6 @@ static void advise_requests(const struct findings *findings,
     uint64_t overhead = advice_value(findings, "request_overhead");
     uint64_t cost = advice_value(findings, "read_cost_4k");
     uint64_t size;
-    char text[32];
 
     if (overhead == 0 || cost == 0)
         return;
@@ -54,7 +52,7 @@ static void advise_requests(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "request size", "request_overhead", "read_cost_4k");
     bool limited = limit_bytes && size > limit_bytes;
-    format_bytes(limited ? limit_bytes : size, text, sizeof(text));
+    const char *text = TEXT_BYTES(limited ? limit_bytes : size);
     advice_brief(advice, "read in requests of %s%s", text,
                  limited ? "" : " or more");
     if (limited)
@@ -107,11 +105,8 @@ static void advise_logs(const struct findings *findings,
         return;
     struct advice *advice = advice_add(list, "files at once", "log_list",
                                        block ? "log_block" : NULL);
-    if (block) {
-        char size[32];
-        snprintf(text, sizeof(text), " (areas of %s)",
-                 format_bytes(block, size, sizeof(size)));
-    }
+    if (block)
+        snprintf(text, sizeof(text), " (areas of %s)", TEXT_BYTES(block));
     advice_brief(advice, "write to at most %" PRIu64 " file%s at once", logs,
                  logs == 1 ? "" : "s");
     advice_say(advice,
@@ -155,12 +150,11 @@ static void advise_burst(const struct findings *findings,
                          struct advice_list *list)
 {
     uint64_t buffer = advice_value(findings, "write_buffer");
-    char text[32];
 
     if (buffer == 0)
         return;
     struct advice *advice = advice_add(list, "bursts", "write_buffer", NULL);
-    format_bytes(buffer, text, sizeof(text));
+    const char *text = TEXT_BYTES(buffer);
     advice_brief(advice, "keep bursts of writes below %s", text);
     advice_say(
         advice,
@@ -176,14 +170,13 @@ static void advise_long_writes(const struct findings *findings,
     const uint64_t cache = advice_value(findings, "fast_cache");
     const uint64_t rate = advice_value(findings, "sustained_write_rate");
     const struct finding *rest = findings_get(findings, "fast_cache_recovery");
-    char size[32], slow[32], time[32];
 
     if (cache == 0 || rate == 0)
         return;
     struct advice *advice =
         advice_add(list, "long writes", "fast_cache", "sustained_write_rate");
-    format_capacity(cache, size, sizeof(size));
-    format_quantity(rate, "bytes_per_second", slow, sizeof(slow));
+    const char *size = TEXT_CAPACITY(cache);
+    const char *slow = TEXT_QUANTITY(rate, "bytes_per_second");
     advice_brief(advice, "keep long writes below %s, then it drops to %s", size,
                  slow);
     advice_say(advice,
@@ -193,8 +186,8 @@ static void advise_long_writes(const struct findings *findings,
     if (!rest || rest->verdict != VERDICT_FOUND)
         return;
     advice->from[2] = "fast_cache_recovery";
-    format_ns((uint64_t)rest->high.integer, time, sizeof(time));
-    advice_say(advice, " After a rest of %s it takes as much again.", time);
+    advice_say(advice, " After a rest of %s it takes as much again.",
+               TEXT_NS((uint64_t)rest->high.integer));
 }
 
 /* How many writes a second may one count on? */
@@ -203,7 +196,6 @@ static void advise_random_writes(const struct findings *findings,
 {
     const uint64_t steady_ns = advice_careful(findings, "steady_random_write");
     const uint64_t stall_ns = advice_careful(findings, "cleaning_stall");
-    char stall[32];
 
     if (steady_ns == 0)
         return;
@@ -218,12 +210,11 @@ static void advise_random_writes(const struct findings *findings,
                1e9 / (double)steady_ns);
     if (stall_ns == 0)
         return;
-    format_ns(stall_ns, stall, sizeof(stall));
     advice_say(
         advice,
         " At a deep queue the p99.9 is %s. If that is too long, keep the "
         "queue shallow or use another drive.",
-        stall);
+        TEXT_NS(stall_ns));
 }
 
 static void advise_hot_data(const struct findings *findings,

@@ -60,14 +60,12 @@ void advice_find_base(const struct findings *findings,
 static void advise_partition(const struct advice_base *base,
                              struct advice_list *list)
 {
-    char unit[32], start[32];
-
     if (base->unit_bytes == 0)
         return;
     struct advice *advice =
         advice_add(list, "partition", base->unit_from, NULL);
-    format_bytes(base->unit_bytes, unit, sizeof(unit));
-    format_bytes(base->start_bytes, start, sizeof(start));
+    const char *unit = TEXT_BYTES(base->unit_bytes);
+    const char *start = TEXT_BYTES(base->start_bytes);
     advice_say(
         advice,
         "Begin and end partitions at multiples of %s, the first at %s%s. "
@@ -91,7 +89,7 @@ static void advise_existing(const struct advice_base *base,
     const struct device_declared *first = NULL;
     uint64_t within_bytes = 0;
     size_t count = 0;
-    char within[32], unit[32], others[48] = "";
+    char others[48] = "";
 
     for (size_t i = 0; device && i < device->declared_count; i++) {
         const struct device_declared *row = &device->declared[i];
@@ -108,8 +106,8 @@ static void advise_existing(const struct advice_base *base,
     struct advice *advice =
         advice_add(list, "existing partitions", base->unit_from, NULL);
     const char *name = first->name + strlen("start_of_");
-    format_bytes(within_bytes, within, sizeof(within));
-    format_bytes(base->unit_bytes, unit, sizeof(unit));
+    const char *within = TEXT_BYTES(within_bytes);
+    const char *unit = TEXT_BYTES(base->unit_bytes);
     if (count > 1)
         snprintf(others, sizeof(others), ", and so do %zu more", count - 1);
     advice_brief(advice, "%s begins %s into an erase unit", name, within);
@@ -126,7 +124,6 @@ static void advise_ext4(const struct advice_base *base,
                         struct advice_list *list)
 {
     uint64_t page = base->page_bytes, unit = base->unit_bytes;
-    char page_text[32], unit_text[32];
 
     /* A page of one block needs no stride. */
     if (page % EXT4_BLOCK_BYTES || page == EXT4_BLOCK_BYTES)
@@ -139,13 +136,12 @@ static void advise_ext4(const struct advice_base *base,
     struct advice *advice =
         advice_add(list, "ext4", page ? base->page_from : base->unit_from,
                    page && unit ? base->unit_from : NULL);
-    format_bytes(page, page_text, sizeof(page_text));
-    format_bytes(unit ? unit : page, unit_text, sizeof(unit_text));
+    const char *unit_text = TEXT_BYTES(unit ? unit : page);
     advice_brief(advice, "tell mkfs.ext4 the %s of %s (-E)",
                  unit ? "erase unit" : "write unit", unit_text);
     if (page)
         advice_say(advice, "stride spreads the tables over write units of %s. ",
-                   page_text);
+                   TEXT_BYTES(page));
     advice_say(advice,
                "stripe-width places large files at multiples of %s. Both count "
                "blocks of 4 KiB.",
@@ -207,7 +203,6 @@ static uint64_t fat_cluster(const struct advice_base *base, uint64_t most_bytes)
 static void advise_fat(const struct advice_base *base, struct advice_list *list)
 {
     uint64_t sectors = base->length_bytes / SECTOR_BYTES, cluster, reserved;
-    char cluster_text[32], unit[32];
 
     if (base->page_bytes == 0 || base->unit_bytes == 0 ||
         base->sector_bytes != SECTOR_BYTES || sectors > FAT_SECTORS_MAX)
@@ -220,13 +215,12 @@ static void advise_fat(const struct advice_base *base, struct advice_list *list)
         return;
     struct advice *advice =
         advice_add(list, "FAT", base->page_from, base->unit_from);
-    format_bytes(cluster, cluster_text, sizeof(cluster_text));
-    format_bytes(base->unit_bytes, unit, sizeof(unit));
+    const char *cluster_text = TEXT_BYTES(cluster);
     advice_brief(advice, "make FAT clusters of %s", cluster_text);
     advice_say(advice,
                "In the partition above: clusters of %s, and as many reserved "
                "sectors as bring the first of them to a multiple of %s.",
-               cluster_text, unit);
+               cluster_text, TEXT_BYTES(base->unit_bytes));
     advice_command(advice,
                    "mkfs.fat -F 32 -a -s %" PRIu64 " -R %" PRIu64 " PARTITION",
                    cluster / SECTOR_BYTES, reserved);

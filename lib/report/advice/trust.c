@@ -42,14 +42,14 @@ static void use_good_part(uint64_t bytes, const struct device_info *device,
     const uint64_t sector = device && device->logical_block_bytes
                                 ? device->logical_block_bytes
                                 : 512;
-    char size[32];
 
     if (bytes < 2 * good_start_bytes)
         return;
+    const char *size = TEXT_BYTES(bytes);
     advice_say(advice,
                " If you must use it, use only its first %s: the command makes "
                "one partition of that size and erases the drive.",
-               format_bytes(bytes, size, sizeof(size)));
+               size);
     advice_brief(advice, "return it, or use only its first %s", size);
     advice_command(advice,
                    "echo 'start=%" PRIu64 ", size=%" PRIu64
@@ -136,9 +136,8 @@ static void advise_database(const struct findings *findings, uint64_t median_ns,
     const uint64_t ns = known ? larger_of(p99_ns, median_ns) : median_ns;
     struct advice *advice = advice_add(list, "databases", "flush_honesty",
                                        p99 ? "sync_write_p99" : "fua_time");
-    char time[32];
 
-    format_ns(ns, time, sizeof(time));
+    const char *time = TEXT_NS(ns);
     advice_brief(advice, "databases: a synced write takes %s%s, %s", time,
                  known ? " (p99)" : "",
                  ns > database_write_ns ? "too slow"
@@ -223,7 +222,6 @@ static void advise_sectors(const struct findings *findings,
     const struct finding *rmw = findings_get(findings, "read_modify_write");
     const uint64_t page = advice_value(findings, "clustered_page");
     unsigned shift = SHIFT_LEAST;
-    char size[32];
 
     if (!rmw || rmw->verdict != VERDICT_FOUND ||
         rmw->value.kind != VALUE_BOOLEAN || page == 0 || (page & (page - 1)))
@@ -233,7 +231,7 @@ static void advise_sectors(const struct findings *findings,
         shift++;
     struct advice *advice =
         advice_add(list, "sector size", "clustered_page", "read_modify_write");
-    format_bytes(UINT64_C(1) << shift, size, sizeof(size));
+    const char *size = TEXT_BYTES(UINT64_C(1) << shift);
     advice_brief(advice, "ZFS: ashift=%u", shift);
     advice_say(advice, "Create ZFS pools with sectors of %s (ashift=%u): %s. ",
                size, shift,
@@ -273,21 +271,19 @@ static void advise_logger(const struct findings *findings,
 {
     const uint64_t bytes = advice_value(findings, "logger_buffer");
     const uint64_t ns = advice_value(findings, "longest_write");
-    char size[24], time[32];
 
     if (!bytes || !ns)
         return;
     struct advice *advice =
         advice_add(list, "loggers", "logger_buffer", "longest_write");
-    format_bytes(bytes, size, sizeof(size));
-    format_ns(ns, time, sizeof(time));
+    const char *size = TEXT_BYTES(bytes);
     advice_brief(advice, "loggers and cameras: buffer %s or more", size);
     advice_say(
         advice,
         "A program that records at a steady rate needs a buffer: at half "
         "of the sustained rate, or the one of --rate, single writes took "
         "up to %s. Keep twice %s, since rarer waits may be longer.",
-        time, size);
+        TEXT_NS(ns), size);
 }
 
 static void advise_pauses(const struct findings *findings,
@@ -295,14 +291,13 @@ static void advise_pauses(const struct findings *findings,
 {
     const uint64_t pause_ns = advice_careful(findings, "pause_time");
     const uint64_t period_ns = advice_value(findings, "pause_period");
-    char pause[32], period[32];
 
     if (!pause_ns || !period_ns)
         return;
     struct advice *advice =
         advice_add(list, "deadlines", "pause_time", "pause_period");
-    format_ns(pause_ns, pause, sizeof(pause));
-    format_ns(period_ns, period, sizeof(period));
+    const char *pause = TEXT_NS(pause_ns);
+    const char *period = TEXT_NS(period_ns);
     advice_brief(advice, "allow for a pause of %s every %s", pause, period);
     advice_say(
         advice,

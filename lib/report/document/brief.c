@@ -107,12 +107,11 @@ static void put_extra(struct rows *rows, const char *parameter,
 {
     const struct finding *finding = said_of(rows, parameter);
     const double ns = report_extra(finding, name);
-    char time[32];
 
     if (ns > 0)
         put_cell(rows, finding,
                  document_format(rows->document, "%s %s", name,
-                                 format_ns((uint64_t)ns, time, sizeof(time))));
+                                 TEXT_NS((uint64_t)ns)));
 }
 
 /* Requests a second of one that waits for the other; of a range both ends. */
@@ -123,18 +122,18 @@ static void put_iops(struct rows *rows, const char *parameter,
     const bool is_range = finding && finding->value.kind == VALUE_NONE;
     const double ns =
         is_range ? value_number(&finding->high) : number_of(finding);
-    char amount[32], most[32] = "";
 
     if (ns <= 0)
         return;
-    format_quantity((uint64_t)nearest_integer(1e9 / ns), "requests_per_second",
-                    amount, sizeof(amount));
-    if (is_range)
-        format_quantity(
-            (uint64_t)nearest_integer(1e9 / value_number(&finding->low)),
-            "requests_per_second", most, sizeof(most));
+    const char *most =
+        is_range ? TEXT_QUANTITY((uint64_t)nearest_integer(
+                                     1e9 / value_number(&finding->low)),
+                                 "requests_per_second")
+                 : "";
     put_cell(rows, finding,
-             document_format(rows->document, "%s%s%s%s", amount,
+             document_format(rows->document, "%s%s%s%s",
+                             TEXT_QUANTITY((uint64_t)nearest_integer(1e9 / ns),
+                                           "requests_per_second"),
                              is_range ? " to " : "", most, after));
 }
 

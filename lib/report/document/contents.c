@@ -572,7 +572,6 @@ static void put_expected(const struct contents *contents,
 static void put_cost(const struct contents *contents, struct document *document)
 {
     const struct cost_total *cost = contents->report->cost;
-    char time[32];
 
     if (!cost)
         return;
@@ -580,8 +579,7 @@ static void put_cost(const struct contents *contents, struct document *document)
     put_amount(contents, document, "Written", cost->bytes_written);
     put_amount(contents, document, "Read", cost->bytes_read);
     put_fact(document, "Device time",
-             format_ns((uint64_t)nearest_integer(cost->device_seconds * 1e9),
-                       time, sizeof(time)));
+             TEXT_NS((uint64_t)nearest_integer(cost->device_seconds * 1e9)));
     if (cost->requests_count)
         put_fact(document, "Requests",
                  document_format(document,

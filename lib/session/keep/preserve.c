@@ -50,7 +50,6 @@ static int check_place(const struct device_info *info,
                        const struct preserve_region *region,
                        const struct run_dir *dir, struct fault *why)
 {
-    char needed[24], free_text[24];
     struct statvfs room;
     struct stat status;
 
@@ -71,8 +70,7 @@ static int check_place(const struct device_info *info,
             why, FAULT_REFUSED, -ENOSPC,
             "the copy of the region needs %s and %.200s has %s free; choose a "
             "smaller --region, or another place with --output-dir",
-            format_bytes(needed_bytes, needed, sizeof(needed)), dir->path,
-            format_bytes(free_bytes, free_text, sizeof(free_text)));
+            TEXT_BYTES(needed_bytes), dir->path, TEXT_BYTES(free_bytes));
     return 0;
 }
 
@@ -307,7 +305,6 @@ static int say_bad(const struct putting *putting, const struct run_dir *dir,
                    struct fault *why)
 {
     const char *path = device_info(putting->device)->path;
-    char size[24];
 
     if (is_lost(putting))
         return fault_set(
@@ -319,24 +316,21 @@ static int say_bad(const struct putting *putting, const struct run_dir *dir,
         why, FAULT_RESTORE, putting->error,
         "%s of %.100s could not be restored, first at offset %" PRIu64
         " (%s); the copy stays in %.200s, so try 'ssdprobe restore' again",
-        format_bytes(putting->bad.bytes, size, sizeof(size)), path,
-        putting->bad.offset_bytes, strerror(-putting->error), dir->path);
+        TEXT_BYTES(putting->bad.bytes), path, putting->bad.offset_bytes,
+        strerror(-putting->error), dir->path);
 }
 
 static int say_lost(const struct putting *putting, const struct run_dir *dir,
                     struct fault *why)
 {
-    char size[24];
-
     return fault_set(
         why, FAULT_RESTORE, -EBADMSG,
         "%s of %.100s could not be restored, first at offset %" PRIu64
         ", because %.200s/" RUN_DIR_JOURNAL
         " is damaged there; the rest is restored, so remove that file once you "
         "no longer need it",
-        format_bytes(putting->lost.bytes, size, sizeof(size)),
-        device_info(putting->device)->path, putting->lost.offset_bytes,
-        dir->path);
+        TEXT_BYTES(putting->lost.bytes), device_info(putting->device)->path,
+        putting->lost.offset_bytes, dir->path);
 }
 
 static int put_back(struct putting *putting, const struct run_dir *dir,

@@ -179,8 +179,9 @@ int learn_flushes(struct session *session, struct fault *why)
 
 /* ---- a drive that was filled -------------------------------------------- */
 
-uint64_t learn_fill_bytes(const struct session *session,
-                          const struct cost_plan *plan)
+/* The budget for filling the region and then running the plan. */
+static uint64_t fill_budget(const struct session *session,
+                            const struct cost_plan *plan)
 {
     return session->setting.region_length_bytes + plan->bytes_written +
            PILOT_BYTES_MAX + FLUSHING_BYTES_MAX;
@@ -245,7 +246,7 @@ void session_plan(const struct session *session,
         plan->bytes_written += PILOT_BYTES_MAX + FLUSHING_BYTES;
         plan->bytes_written_max += PILOT_BYTES_MAX + FLUSHING_BYTES_MAX;
     }
-    const uint64_t filled_bytes = learn_fill_bytes(session, plan);
+    const uint64_t filled_bytes = fill_budget(session, plan);
     if (session->options.fill && plan->bytes_written > 0 &&
         filled_bytes <= plan->budget_bytes)
         plan->bytes_written_max += filled_bytes - plan->bytes_written;
@@ -265,7 +266,7 @@ bool session_wants_fill(struct session *session,
     if (!session->written.misses || !run_writes(session) ||
         !needs_pages(probes))
         return false;
-    fill->budget_bytes = learn_fill_bytes(session, &session->plan);
+    fill->budget_bytes = fill_budget(session, &session->plan);
     fill->bytes = setting->region_length_bytes;
     if (fill->budget_bytes <= budget_bytes && fill->bytes <= timely)
         return true;

@@ -42,7 +42,7 @@ static struct cost_part *new_part(struct cost_plan *plan,
     const struct setting own = setting_for(probe, setting);
 
     *part = (struct cost_part){.name = probe->name, .probe = probe};
-    part->plan = probe_planned(probe, &own);
+    part->plan = probe_planned(probe, setting);
     limit_search(probe, &own, &part->plan);
     part->seconds = guess_seconds(&part->plan);
     part->expected =

@@ -20,7 +20,6 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
                  const struct findings *known, char *text, size_t size)
 {
     const struct setting own = setting_for(probe, setting);
-    char least[24], region[24];
 
     if (probe->writes && !probe->by_write[0] && setting->read_only) {
         if (text)
@@ -37,11 +36,10 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
     }
     if (own.region_length_bytes < probe->region_min_bytes) {
         if (text)
-            snprintf(
-                text, size,
-                "it needs a region of at least %s, and this one has %s",
-                format_bytes(probe->region_min_bytes, least, sizeof(least)),
-                format_bytes(own.region_length_bytes, region, sizeof(region)));
+            snprintf(text, size,
+                     "it needs a region of at least %s, and this one has %s",
+                     TEXT_BYTES(probe->region_min_bytes),
+                     TEXT_BYTES(own.region_length_bytes));
         return true;
     }
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->needs[i]; i++) {
@@ -60,20 +58,17 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
 bool skip_budget(const struct probe *probe, const struct setting *setting,
                  uint64_t written_bytes, char *text, size_t size)
 {
-    const struct setting own = setting_for(probe, setting);
     const uint64_t budget_bytes = setting->write_budget_bytes;
     const uint64_t left_bytes =
         budget_bytes > written_bytes ? budget_bytes - written_bytes : 0;
-    const struct probe_plan plan = probe_planned(probe, &own);
-    char needed[24], left[24];
+    const struct probe_plan plan = probe_planned(probe, setting);
 
     if (plan.bytes_written <= left_bytes)
         return false;
     snprintf(text, size,
              "it needs to write %s, and only %s of the write budget are left; "
              "--write-budget allows more",
-             format_bytes(plan.bytes_written, needed, sizeof(needed)),
-             format_bytes(left_bytes, left, sizeof(left)));
+             TEXT_BYTES(plan.bytes_written), TEXT_BYTES(left_bytes));
     return true;
 }
 
@@ -175,17 +170,16 @@ bool skip_times(struct findings *findings, const char *probe, const char *cause)
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
         const bool between = finding->value.kind == VALUE_NONE;
-        char low[24], high[24];
         if (finding->verdict != VERDICT_FOUND ||
             !unit_is_of_speed(finding->unit) ||
             strcmp(finding->probe, "assumed") == 0 ||
             (probe && strcmp(finding->probe, probe) != 0))
             continue;
-        format_quantity(
+        const char *low = TEXT_QUANTITY(
             (uint64_t)(between ? finding->low : finding->value).integer,
-            finding->unit, low, sizeof(low));
-        format_quantity((uint64_t)finding->high.integer, finding->unit, high,
-                        sizeof(high));
+            finding->unit);
+        const char *high =
+            TEXT_QUANTITY((uint64_t)finding->high.integer, finding->unit);
         finding_withdraw(finding);
         finding_why(
             finding,

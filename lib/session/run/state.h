@@ -64,10 +64,6 @@ int learn_costs(struct session *session, bool writes, struct fault *why);
  * a learn_costs() that wrote. Returns as learn_costs(). */
 int learn_flushes(struct session *session, struct fault *why);
 
-/* learn.c: the budget for filling the region and then running the plan. */
-uint64_t learn_fill_bytes(const struct session *session,
-                          const struct cost_plan *plan);
-
 /* learn.c: measures everything anew after a fill, which changes the drive. */
 void learn_again(struct session *session);
 

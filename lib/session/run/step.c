@@ -74,12 +74,11 @@ static const char *advice_on(const struct session *session, int error)
 int step_fault(const struct session *session, const struct step *step,
                int error, struct fault *why)
 {
-    char size[24], which[80] = "";
+    char which[80] = "";
 
     if (step->operation != OPERATION_FLUSH)
         snprintf(which, sizeof(which), " of %s at offset %" PRIu64,
-                 format_bytes(step->length_bytes, size, sizeof(size)),
-                 step->offset_bytes);
+                 TEXT_BYTES(step->length_bytes), step->offset_bytes);
     return fault_set(why, error == -ESTALE ? FAULT_REFUSED : FAULT_IO, error,
                      "%s: a %s%s failed: %s%s",
                      device_info(session->device)->path,
@@ -100,14 +99,11 @@ static void note_write(struct session *session, const struct step *step)
 static int prepare(struct session *session, const struct step *step,
                    size_t area, struct io *io, struct fault *why)
 {
-    char size[24];
-
     const int error = payload_request(&session->payload, step, area, io);
-    return error
-               ? fault_set(why, FAULT_OPEN, error,
-                           "no memory for a request of %s",
-                           format_bytes(step->length_bytes, size, sizeof(size)))
-               : 0;
+    return error ? fault_set(why, FAULT_OPEN, error,
+                             "no memory for a request of %s",
+                             TEXT_BYTES(step->length_bytes))
+                 : 0;
 }
 
 /* Counts a request that was sent, whatever its result. */

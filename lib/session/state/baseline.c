@@ -161,7 +161,6 @@ bool baseline_unsteady(const struct baseline *baseline, char *cause,
 {
     const struct baseline_change *quickest = &baseline->quickest;
     const struct baseline_change *slowest = &baseline->slowest;
-    char least[24], most[24];
 
     /* What is answered in no time at all has no speed to keep. */
     if (baseline->count < 2 || baseline->quick_ns <= 0 ||
@@ -170,7 +169,7 @@ bool baseline_unsteady(const struct baseline *baseline, char *cause,
     snprintf(cause, size,
              "the same reads took %s at one time and %s at another: the drive "
              "throttles, warms up, or serves something else",
-             format_ns(baseline_ns(baseline, quickest), least, sizeof(least)),
-             format_ns(baseline_ns(baseline, slowest), most, sizeof(most)));
+             TEXT_NS(baseline_ns(baseline, quickest)),
+             TEXT_NS(baseline_ns(baseline, slowest)));
     return true;
 }

@@ -198,15 +198,13 @@ int written_measure(struct written *written, struct device *device,
 /* Short of its end, which is the same for all. */
 static void say_sign(const struct written *written, char *cause, size_t size)
 {
-    char own[24], other[24];
-
-    format_ns((uint64_t)written->other_ns, other, sizeof(other));
     if (written->quick)
         snprintf(cause, size,
                  "reads of %u of %d places that this run did not write are "
                  "faster than reads of what it wrote (%s, not %s): they were",
-                 written->quick_count, WRITTEN_PLACES_COUNT, other,
-                 format_ns((uint64_t)written->own_ns, own, sizeof(own)));
+                 written->quick_count, WRITTEN_PLACES_COUNT,
+                 TEXT_NS((uint64_t)written->other_ns),
+                 TEXT_NS((uint64_t)written->own_ns));
     else if (written->empty_count >= EMPTY_LEAST)
         snprintf(cause, size,
                  "%u of %d places that this run did not write hold the same "
@@ -216,8 +214,8 @@ static void say_sign(const struct written *written, char *cause, size_t size)
         snprintf(cause, size,
                  "a read of 256 KiB takes %s and one of 4 KiB %s, so flash "
                  "does not serve them: perhaps the drive was",
-                 format_ns((uint64_t)written->long_ns, own, sizeof(own)),
-                 format_ns((uint64_t)written->short_ns, other, sizeof(other)));
+                 TEXT_NS((uint64_t)written->long_ns),
+                 TEXT_NS((uint64_t)written->short_ns));
 }
 
 bool written_misses(const struct written *written, char *cause, size_t size)
