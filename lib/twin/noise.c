@@ -19,14 +19,6 @@ struct noise_fit {
     double excess; /* how much longer requests take by outliers, on average */
 };
 
-/* A drive file has no exponents, which smaller numbers are written with. */
-static const double number_least = 1e-4;
-
-static double as_written(double number, double most)
-{
-    return number < number_least ? 0 : fmin(number, most);
-}
-
 /* Residuals in ascending order; a row that is its class's level is none. */
 static size_t collect(const struct twin_rows *rows,
                       const struct twin_score *score, enum operation operation,
@@ -69,8 +61,8 @@ static struct noise_fit fit_noise(const double residuals[], size_t count)
 
 static void set_noise(const struct noise_fit *fit, struct drive *drive)
 {
-    drive->jitter_sigma = as_written(fit->spread, 2);
-    drive->outlier_share = as_written(fit->share, 0.5);
+    drive->jitter_sigma = fmin(fit->spread, 2);
+    drive->outlier_share = fmin(fit->share, 0.5);
     if (drive->outlier_share == 0)
         return;
     drive->outlier_factor_low = fit->factor_low;
