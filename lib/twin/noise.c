@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/infer/statistics/stats.h"
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/score.h"
 
@@ -13,41 +12,69 @@
  * less is the tail of the spread. */
 static const double outlier_log = 1.6, outlier_deviations = 6;
 
-/* What the residuals of one kind of request would have as noise. */
+enum { OPERATIONS = 16, FEW = 400 }; /* four outliers where a hundredth are */
+
+/* What the residuals of some requests would have as noise. */
 struct noise_fit {
     double spread, share, factor_low, factor_high;
     double excess; /* how much longer requests take by outliers, on average */
 };
 
-/* Residuals in ascending order; a row that is its class's level is none. */
+/* One request's, and which others it belongs to. */
+struct residual {
+    unsigned group; /* probe and operation */
+    double log;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct residual *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->log > y->log) - (x->log < y->log);
+}
+
+/* In ascending order, group by group; a row that is its class's level is none.
+ */
 static size_t collect(const struct twin_rows *rows,
-                      const struct twin_score *score, enum operation operation,
-                      double residuals[])
+                      const struct twin_score *score,
+                      struct residual residuals[])
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->items[i].operation == operation && score->residuals[i] != 0)
-            residuals[count++] = (double)score->residuals[i];
-    stats_sort(residuals, count);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct twin_row *row = &rows->items[i];
+        if (score->residuals[i] != 0)
+            residuals[count++] = (struct residual){
+                .group = (unsigned)row->probe * OPERATIONS + row->operation,
+                .log = (double)score->residuals[i]};
+    }
+    qsort(residuals, count, sizeof(*residuals), compare);
     return count;
 }
 
-static double factor_at(const double residuals[], size_t at)
+static double factor_at(const struct residual residuals[], size_t at)
 {
-    return fmin(fmax(exp(residuals[at]), 1), 1000);
+    return fmin(fmax(exp(residuals[at].log), 1), 1000);
 }
 
-static struct noise_fit fit_noise(const double residuals[], size_t count)
+static double spread_of(const struct residual residuals[], size_t count)
 {
     static const double quartiles_normal = 1.349; /* apart, in deviations */
-    struct noise_fit fit = {
-        .spread = (residuals[count * 3 / 4] - residuals[count / 4]) /
-                  quartiles_normal};
+
+    return (residuals[count * 3 / 4].log - residuals[count / 4].log) /
+           quartiles_normal;
+}
+
+static struct noise_fit fit_noise(const struct residual residuals[],
+                                  size_t count)
+{
+    struct noise_fit fit = {.spread = spread_of(residuals, count)};
     double limit = fmax(outlier_log, outlier_deviations * fit.spread);
     size_t first = count;
 
-    while (first > 0 && residuals[first - 1] > limit)
+    while (first > 0 && residuals[first - 1].log > limit)
         first--;
     size_t outliers = count - first;
     fit.share = (double)outliers / (double)count;
@@ -69,28 +96,48 @@ static void set_noise(const struct noise_fit *fit, struct drive *drive)
     drive->outlier_factor_high = fit->factor_high;
 }
 
-/* All requests share the noise, and what the structure does not explain only
- * makes them longer: the noise is what the operation with the least of it
- * shows. */
-static void set_least(const struct twin_rows *rows,
-                      const struct twin_score *score, double residuals[],
-                      struct drive *drive)
+/* By group; INFINITY: it has few rows. The least of them. */
+static double find_spreads(const struct residual residuals[], size_t count,
+                           double spreads[])
 {
-    enum { FEW = 400 }; /* four outliers where a hundredth are */
-    struct noise_fit least = {0};
-    bool any = false;
+    double least = INFINITY;
 
-    for (int operation = 0; operation < OPERATION_IDLE; operation++) {
-        size_t count =
-            collect(rows, score, (enum operation)operation, residuals);
-        if (count < FEW)
-            continue;
-        struct noise_fit fit = fit_noise(residuals, count);
-        if (!any || fit.excess < least.excess)
-            least = fit;
-        any = true;
+    for (size_t at = 0, next; at < count; at = next) {
+        const unsigned group = residuals[at].group;
+        for (next = at; next < count && residuals[next].group == group;)
+            next++;
+        spreads[group] =
+            next - at < FEW ? INFINITY : spread_of(&residuals[at], next - at);
+        least = fmin(least, spreads[group]);
     }
-    if (any)
+    return least;
+}
+
+/* All requests share the noise, and what the structure does not explain only
+ * adds to it: the noise is what the groups with the least spread show, of the
+ * operation with the fewest outliers. */
+static void set_least(struct residual residuals[], size_t count,
+                      struct residual pooled[], struct drive *drive)
+{
+    static const double alike = 1.25; /* spreads of the same noise */
+    double spreads[TWIN_PROBES_MAX * OPERATIONS];
+    const double most = alike * find_spreads(residuals, count, spreads);
+    struct noise_fit least = {.excess = INFINITY};
+
+    for (unsigned operation = 0; operation < OPERATIONS; operation++) {
+        size_t used = 0;
+        for (size_t i = 0; i < count; i++)
+            if (residuals[i].group % OPERATIONS == operation &&
+                spreads[residuals[i].group] <= most)
+                pooled[used++] = (struct residual){0, residuals[i].log};
+        if (used < FEW)
+            continue;
+        qsort(pooled, used, sizeof(*pooled), compare);
+        const struct noise_fit fit = fit_noise(pooled, used);
+        if (fit.excess < least.excess)
+            least = fit;
+    }
+    if (isfinite(least.excess))
         set_noise(&least, drive);
 }
 
@@ -98,7 +145,7 @@ int twin_noise(const struct twin_rows *rows, struct drive *drive,
                struct fault *why)
 {
     uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
-    double *residuals = malloc(rows->count * sizeof(*residuals));
+    struct residual *residuals = malloc(2 * rows->count * sizeof(*residuals));
     struct twin_score score = {0};
     int error = predicted_ns && residuals ? 0 : -ENOMEM;
 
@@ -107,7 +154,8 @@ int twin_noise(const struct twin_rows *rows, struct drive *drive,
     if (!error)
         error = twin_score(rows, predicted_ns, &score);
     if (!error)
-        set_least(rows, &score, residuals, drive);
+        set_least(residuals, collect(rows, &score, residuals),
+                  &residuals[rows->count], drive);
     twin_score_free(&score);
     free(predicted_ns);
     free(residuals);
