@@ -626,6 +626,10 @@ bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,
 {
     const struct finding *logs = stated(findings, "log_list");
 
+    /* A part of the table that is too small for any reach shows none. */
+    if (strcmp(aspect->key, "mapping_cache_bytes") == 0 &&
+        stated(findings, "mapping_reach"))
+        return strcmp(value, "0") == 0 || strcmp(value, "4KiB") == 0;
     if (strcmp(aspect->key, "mapping") != 0 || !logs)
         return true;
     return strcmp(value, logs->verdict == VERDICT_FOUND ? SHARED_LOGS
@@ -646,6 +650,5 @@ bool twin_aspect_is_known(const struct twin_aspect *aspect,
      * does. Shared logs look as if there were none. */
     return finding->verdict == VERDICT_FOUND ||
            strcmp(aspect->key, "write_buffer_bytes") == 0 ||
-           strcmp(aspect->key, "read_buffer_bytes") == 0 ||
-           strcmp(aspect->key, "mapping_cache_bytes") == 0;
+           strcmp(aspect->key, "read_buffer_bytes") == 0;
 }
