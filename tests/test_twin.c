@@ -65,7 +65,7 @@ END_TEST
 /* Only the probe whose requests take long to replay keeps fewer. */
 START_TEST(test_small_requests_need_not_make_room_for_large_ones)
 {
-    const struct twin_thinning how = {3200, 50, 6000, 4 * KIB};
+    const struct twin_thinning how = {3200, 50, 6000};
     struct record record;
     struct twin_rows rows, thin;
     size_t small = 0;
@@ -91,7 +91,7 @@ END_TEST
  * nothing is under way, and no request in it is left out. */
 START_TEST(test_thinned_rows_wait_as_they_did)
 {
-    const struct twin_thinning how = {100, 20, 0, 0};
+    const struct twin_thinning how = {100, 20, 0};
     const char *drive = "ssd-c,read_buffer_bytes=0";
     struct record record;
     struct twin_rows rows, thin;
@@ -143,7 +143,7 @@ static void record_never_written(struct record *record, uint64_t base)
  * what they did, though no replay fills the blocks. */
 START_TEST(test_what_was_left_out_was_written)
 {
-    const struct twin_thinning how = {200, 50, 0, 0};
+    const struct twin_thinning how = {200, 50, 0};
     const char *drive = "usb-unknown-1g";
     const size_t settled = 10; /* logs of the run before, and of none */
     struct record record;
@@ -154,9 +154,9 @@ START_TEST(test_what_was_left_out_was_written)
     ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
     twin_rows_mind_contents(&rows, "another");
     ck_assert_int_eq(twin_thin(&rows, &how, &thin), 0);
-    ck_assert_uint_eq(thin.count, 200);
+    ck_assert_uint_lt(thin.count, 400);
     uint32_t *predicted_ns = predict(&thin, drive);
-    for (size_t i = 150 + settled; i < thin.count; i++) {
+    for (size_t i = thin.count - 50 + settled; i < thin.count; i++) {
         ck_assert_uint_gt(thin.items[i].observed_ns, 100 * 1000000);
         ck_assert_double_eq_tol((double)predicted_ns[i],
                                 (double)thin.items[i].observed_ns, 1e6);
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(test_what_was_left_out_fills_the_cache)
 {
     enum { RUN = 20, RUNS = 3, PITCH = 200 };
-    const struct twin_thinning how = {RUN * RUNS, RUN, 0, 0};
+    const struct twin_thinning how = {RUN * RUNS, RUN, 0};
     const char *drive = "qlc,write_buffer_bytes=0,program_ns=2ms,"
                         "program_second_ns=2ms,program_third_ns=2ms,"
                         "program_fourth_ns=2ms";
@@ -189,7 +189,7 @@ START_TEST(test_what_was_left_out_fills_the_cache)
     for (uint64_t i = 0; i < RUNS * PITCH; i++) {
         if (i == PITCH * 3 / 2)
             record_idle(&record, UINT64_C(4000000000));
-        record_one(&record, IO_WRITE, i * MIB,
+        record_one(&record, IO_WRITE, 2 * i * MIB,
                    i > RUN && i < PITCH ? MIB : 64 * KIB);
     }
     ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
@@ -377,10 +377,41 @@ START_TEST(test_a_rare_outlier_is_noise)
 }
 END_TEST
 
+/* What a hot drive took counts as if it had stayed cool; around the change no
+ * row counts. */
+START_TEST(test_heat_is_taken_out)
+{
+    enum { COUNT = 2000, CHANGE = 200 };
+    struct record record;
+    struct twin_rows rows;
+    size_t counted = 0;
+
+    record_begin(&record, "sim:ssd-a,read_buffer_bytes=0,"
+                          "throttle_heat_ns=200ms,throttle_factor=3");
+    for (uint64_t i = 0; i < COUNT; i++)
+        record_one(&record, IO_READ, i * 7 % 101 * MIB, 4 * KIB);
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    const uint32_t cool_ns = rows.items[0].observed_ns;
+    ck_assert_uint_gt(rows.items[COUNT - 1].observed_ns, 2 * cool_ns);
+    ck_assert_int_eq(twin_rows_mind_heat(&rows), 0);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.items[i].weight <= 0)
+            continue;
+        counted++;
+        ck_assert_double_eq_tol(rows.items[i].observed_ns, cool_ns,
+                                cool_ns / 5.0);
+    }
+    ck_assert_uint_gt(counted, COUNT - CHANGE);
+    ck_assert_uint_lt(counted, COUNT);
+    twin_rows_free(&rows);
+    record_end(&record);
+}
+END_TEST
+
 /* A tenth is held, in runs, and no fit looks at it. */
 START_TEST(test_rows_that_are_held_have_no_weight)
 {
-    const struct twin_thinning how = {100000, 100000, 0, 0};
+    const struct twin_thinning how = {100000, 100000, 0};
     struct record record;
     struct twin_rows rows, thin;
     size_t held = 0;
@@ -1038,6 +1069,7 @@ int main(void)
     tcase_add_test(replay, test_the_error_is_by_kind_and_depth);
     tcase_add_test(replay, test_one_length_that_is_far_off_is_not_explained);
     tcase_add_test(replay, test_a_rare_outlier_is_noise);
+    tcase_add_test(replay, test_heat_is_taken_out);
     tcase_add_loop_test(replay, test_writes_alone_need_those_together, 0, 2);
     tcase_add_test(replay, test_rows_that_are_held_have_no_weight);
     tcase_add_test(replay, test_requests_have_kinds);

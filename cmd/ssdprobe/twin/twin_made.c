@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/ssdprobe/twin/twin_formats.h"
+#include "lib/session/state/baseline.h"
 
 static const char *const origins[] = {
     [TWIN_MEASURED] = "measured",
@@ -61,6 +62,15 @@ static void show(const struct twin *twin, const struct twin_check *check,
     }
 }
 
+static bool was_unsteady(const struct csv_rows *csv)
+{
+    for (size_t i = 0; i < csv->disturbed_count; i++)
+        if (strncmp(csv->disturbed[i].probe, baseline_times,
+                    strlen(baseline_times)) == 0)
+            return true;
+    return false;
+}
+
 int twin_make(const struct csv_rows *csv, const struct findings *findings,
               struct twin_made *made, struct fault *why)
 {
@@ -70,6 +80,8 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
         return fault_set(why, FAULT_OPEN, error, "no twin can be made of %s",
                          error == -EINVAL ? "a run without any request"
                                           : "the run: no memory");
+    if (was_unsteady(csv) && twin_rows_mind_heat(&made->rows))
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for the rows");
     if (twin_contents_matter(findings))
         twin_rows_mind_contents(&made->rows, "content");
     const uint64_t sleep_ns = findings_integer(findings, "sleep_after");

@@ -27,6 +27,10 @@ enum twin_kind {
 };
 const char *twin_kind_name(enum twin_kind kind);
 
+/* The nearest of the depths 1, 4, 16 and 64. */
+enum { TWIN_DEPTHS_COUNT = 4 };
+unsigned twin_depth_class(unsigned depth);
+
 struct twin_row {
     uint64_t offset_bytes;
     uint64_t gap_ns;  /* from the event that it followed to its sending */
@@ -90,6 +94,13 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows);
 /* For a drive that falls asleep. Rows that woke it are sent, but not compared:
  * a replay does not sleep. */
 void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns);
+/*
+ * Of a drive that was slower at times, as hot ones are. What it took while
+ * random reads of 4 KiB took longer than at first is shortened by as much. What
+ * lies between slow reads and others is sent, but neither compared nor kept by
+ * twin_thin(). 0 or -ENOMEM.
+ */
+int twin_rows_mind_heat(struct twin_rows *rows);
 /*
  * Of a drive that moves zeros for less. A replay writes nothing but what is not
  * zero: rows of `probe`, which writes zeros as well, are sent, but neither
