@@ -12,12 +12,12 @@
  * less is the tail of the spread. */
 static const double outlier_log = 1.6, outlier_deviations = 6;
 
-enum { OPERATIONS = 16, FEW = 400 }; /* four outliers where a hundredth are */
+enum { OPERATIONS = 16, FEW = 1000 }; /* ten outliers where a hundredth are */
 
 /* What the residuals of some requests would have as noise. */
 struct noise_fit {
     double spread, share, factor_low, factor_high;
-    double excess; /* how much longer requests take by outliers, on average */
+    size_t rows_count;
 };
 
 /* One request's, and which others it belongs to. */
@@ -70,7 +70,8 @@ static double spread_of(const struct residual residuals[], size_t count)
 static struct noise_fit fit_noise(const struct residual residuals[],
                                   size_t count)
 {
-    struct noise_fit fit = {.spread = spread_of(residuals, count)};
+    struct noise_fit fit = {.spread = spread_of(residuals, count),
+                            .rows_count = count};
     double limit = fmax(outlier_log, outlier_deviations * fit.spread);
     size_t first = count;
 
@@ -82,7 +83,6 @@ static struct noise_fit fit_noise(const struct residual residuals[],
         return fit;
     fit.factor_low = factor_at(residuals, first + outliers / 20);
     fit.factor_high = factor_at(residuals, count - 1 - outliers / 20);
-    fit.excess = fit.share * (fit.factor_low + fit.factor_high) / 2;
     return fit;
 }
 
@@ -96,56 +96,50 @@ static void set_noise(const struct noise_fit *fit, struct drive *drive)
     drive->outlier_factor_high = fit->factor_high;
 }
 
-/* By group; INFINITY: it has few rows. The least of them. */
-static double find_spreads(const struct residual residuals[], size_t count,
-                           double spreads[])
+static int compare_shares(const void *a, const void *b)
 {
-    double least = INFINITY;
+    const struct noise_fit *x = a, *y = b;
 
-    for (size_t at = 0, next; at < count; at = next) {
-        const unsigned group = residuals[at].group;
-        for (next = at; next < count && residuals[next].group == group;)
-            next++;
-        spreads[group] =
-            next - at < FEW ? INFINITY : spread_of(&residuals[at], next - at);
-        least = fmin(least, spreads[group]);
-    }
-    return least;
+    return (x->share > y->share) - (x->share < y->share);
 }
 
 /* All requests share the noise, and what the structure does not explain only
- * adds to it: the noise is what the groups with the least spread show, of the
- * operation with the fewest outliers. */
-static void set_least(struct residual residuals[], size_t count,
-                      struct residual pooled[], struct drive *drive)
+ * adds to it: of the rows of groups with the least spread, a quarter has no more
+ * outliers than the noise. */
+static void set_least(const struct residual residuals[], size_t count,
+                      struct drive *drive)
 {
     static const double alike = 1.25; /* spreads of the same noise */
-    double spreads[TWIN_PROBES_MAX * OPERATIONS];
-    const double most = alike * find_spreads(residuals, count, spreads);
-    struct noise_fit least = {.excess = INFINITY};
+    struct noise_fit fits[TWIN_PROBES_MAX * OPERATIONS];
+    size_t fits_count = 0, rows = 0, before = 0;
+    double least = INFINITY;
 
-    for (unsigned operation = 0; operation < OPERATIONS; operation++) {
-        size_t used = 0;
-        for (size_t i = 0; i < count; i++)
-            if (residuals[i].group % OPERATIONS == operation &&
-                spreads[residuals[i].group] <= most)
-                pooled[used++] = (struct residual){0, residuals[i].log};
-        if (used < FEW)
+    for (size_t at = 0, next; at < count; at = next) {
+        for (next = at;
+             next < count && residuals[next].group == residuals[at].group;)
+            next++;
+        if (next - at < FEW)
             continue;
-        qsort(pooled, used, sizeof(*pooled), compare);
-        const struct noise_fit fit = fit_noise(pooled, used);
-        if (fit.excess < least.excess)
-            least = fit;
+        fits[fits_count] = fit_noise(&residuals[at], next - at);
+        least = fmin(least, fits[fits_count++].spread);
     }
-    if (isfinite(least.excess))
-        set_noise(&least, drive);
+    qsort(fits, fits_count, sizeof(*fits), compare_shares);
+    for (size_t i = 0; i < fits_count; i++)
+        rows += fits[i].spread <= alike * least ? fits[i].rows_count : 0;
+    for (size_t i = 0; i < fits_count && 4 * before < rows; i++) {
+        if (fits[i].spread > alike * least)
+            continue;
+        before += fits[i].rows_count;
+        if (4 * before >= rows)
+            set_noise(&fits[i], drive);
+    }
 }
 
 int twin_noise(const struct twin_rows *rows, struct drive *drive,
                struct fault *why)
 {
     uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
-    struct residual *residuals = malloc(2 * rows->count * sizeof(*residuals));
+    struct residual *residuals = malloc(rows->count * sizeof(*residuals));
     struct twin_score score = {0};
     int error = predicted_ns && residuals ? 0 : -ENOMEM;
 
@@ -154,8 +148,7 @@ int twin_noise(const struct twin_rows *rows, struct drive *drive,
     if (!error)
         error = twin_score(rows, predicted_ns, &score);
     if (!error)
-        set_least(residuals, collect(rows, &score, residuals),
-                  &residuals[rows->count], drive);
+        set_least(residuals, collect(rows, &score, residuals), drive);
     twin_score_free(&score);
     free(predicted_ns);
     free(residuals);
