@@ -25,9 +25,6 @@ struct twin_check {
     size_t errors_count;
     struct twin_kind_fit kinds[TWIN_KINDS_MAX];
     size_t kinds_count;
-    /* The share of rows whose class's level is predicted within a fifth, as the
-     * mean over probes. */
-    double fitting_share;
     /* The share of the variance of the logarithms of times, at most 1 each so
      * that single stalls do not decide; 0: no better than one time for all.
      * What noise adds cannot be explained. */
