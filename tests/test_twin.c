@@ -118,56 +118,6 @@ START_TEST(test_thinned_rows_wait_as_they_did)
 }
 END_TEST
 
-/* Eight blocks of usb-unknown-1g, which moves zeros for less, are filled with
- * what is not zero; then each write to one of them merges another. */
-static void record_filled(struct record *record, uint64_t base)
-{
-    enum { BLOCKS = 8 };
-    const uint64_t block = 256 * KIB, page = 4 * KIB;
-
-    for (uint64_t at = 0; at < BLOCKS * block; at += page)
-        record_one(record, IO_WRITE, base + at, page);
-    for (uint64_t i = 0; i < BLOCKS * block / page; i++)
-        record_one(record, IO_WRITE,
-                   base + i % BLOCKS * block + (1 + i / BLOCKS) * page, page);
-}
-
-/* Merges of blocks that are all zeros. */
-static void record_never_written(struct record *record, uint64_t base)
-{
-    for (uint64_t i = 0; i < 200; i++)
-        record_one(record, IO_WRITE, base + i * MIB, 4 * KIB);
-}
-
-/* What rows that were left out wrote is not zeros any more: merges of it cost
- * what they did, though no replay fills the blocks. */
-START_TEST(test_what_was_left_out_was_written)
-{
-    const struct twin_thinning how = {200, 50, 0};
-    const char *drive = "usb-unknown-1g";
-    const size_t settled = 10; /* logs of the run before, and of none */
-    struct record record;
-    struct twin_rows rows, thin;
-
-    record_begin(&record, "sim:usb-unknown-1g");
-    record_filled(&record, 64 * MIB);
-    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
-    twin_rows_mind_contents(&rows, "another");
-    ck_assert_int_eq(twin_thin(&rows, &how, &thin), 0);
-    ck_assert_uint_lt(thin.count, 400);
-    uint32_t *predicted_ns = predict(&thin, drive);
-    for (size_t i = thin.count - 50 + settled; i < thin.count; i++) {
-        ck_assert_uint_gt(thin.items[i].observed_ns, 100 * 1000000);
-        ck_assert_double_eq_tol((double)predicted_ns[i],
-                                (double)thin.items[i].observed_ns, 1e6);
-    }
-    free(predicted_ns);
-    twin_rows_free(&thin);
-    twin_rows_free(&rows);
-    record_end(&record);
-}
-END_TEST
-
 /* A candidate that is slower is not sent more at once: single requests stay
  * single, and what one takes does not add up over the rows. */
 /* An SLC cache that rows which were left out have filled is full for those that
@@ -983,40 +933,6 @@ START_TEST(test_logs_are_counted)
 }
 END_TEST
 
-/* What it costs to move zeros is a time among others: merges of what was
- * written, and of what never was, tell it. */
-START_TEST(test_what_zeros_cost_is_fitted)
-{
-    struct record record;
-    struct twin_rows rows;
-    struct twin_times_fit fit;
-    struct findings findings = {.count = 0};
-    struct drive drive, start;
-
-    record_begin(&record, "sim:usb-unknown-1g,noise=realistic");
-    record_filled(&record, 200 * MIB);
-    record_never_written(&record, 300 * MIB);
-    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
-    state(&findings, "clustered_page", 4 * KIB);
-    state(&findings, "clustered_block", 256 * KIB);
-    state(&findings, "content_unit", 2 * KIB);
-    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why),
-                     0);
-    ck_assert_uint_eq(start.content_unit_bytes, 0);
-    finding_found(findings_add(&findings, "made", "content_dependence"),
-                  value_boolean(true), 0.99);
-    ck_assert_int_eq(twin_shape_start(&rows, &findings, false, &start, &why),
-                     0);
-    ck_assert_uint_eq(start.content_unit_bytes, 2 * KIB);
-    ck_assert_int_eq(
-        drive_load("usb-unknown-1g,zero_copy_ns=900us", &drive, &why), 0);
-    ck_assert_int_eq(twin_times(&rows, 6, &drive, &fit, &why), 0);
-    ck_assert_double_lt(fabs(log((double)drive.zero_copy_ns / 94e3)), 0.1);
-    twin_rows_free(&rows);
-    record_end(&record);
-}
-END_TEST
-
 /* No drive of the model is behind these: the twin says so, and decides
  * nothing. */
 START_TEST(test_a_fit_tells_that_requests_wait_in_line)
@@ -1063,7 +979,6 @@ int main(void)
     tcase_add_test(replay, test_thinned_rows_wait_as_they_did);
     tcase_add_test(replay,
                    test_small_requests_need_not_make_room_for_large_ones);
-    tcase_add_test(replay, test_what_was_left_out_was_written);
     tcase_add_test(replay, test_what_was_left_out_fills_the_cache);
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_test(replay, test_the_error_is_by_kind_and_depth);
@@ -1085,7 +1000,6 @@ int main(void)
     tcase_set_timeout(fit, 30);
     tcase_add_test(fit, test_a_fit_finds_what_was_left_open);
     tcase_add_test(fit, test_logs_are_counted);
-    tcase_add_test(fit, test_what_zeros_cost_is_fitted);
     tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);
     tcase_add_test(fit, test_a_drive_of_today_keeps_what_was_found);
     tcase_add_test(fit, test_the_cache_of_flash_is_as_large_as_found);

@@ -157,13 +157,6 @@ static uint64_t levels_of(const struct findings *findings)
     return 1;
 }
 
-bool twin_contents_matter(const struct findings *findings)
-{
-    const struct finding *matter = stated(findings, "content_dependence");
-
-    return matter && matter->verdict == VERDICT_FOUND && matter->value.boolean;
-}
-
 static uint64_t extra_integer(const struct finding *finding, const char *name)
 {
     for (size_t i = 0; finding && i < finding->extras_count; i++)
@@ -199,22 +192,6 @@ static void set_buffers(const struct findings *findings, struct drive *drive)
     drive->segment_groups_count = findings_integer(findings, "segment_groups");
     if (drive->segment_groups_count == 0)
         drive->segment_groups_count = 1;
-}
-
-/* Pages of zeros may cost less to move. A unit that was not found is a small
- * one: pages that are wholly of zeros, or not at all, cost the same with it. */
-static void set_contents(const struct findings *findings, struct drive *drive)
-{
-    const uint64_t small_bytes = 4 * KIB;
-    uint64_t unit_bytes = findings_integer(findings, "content_unit");
-
-    if (!twin_contents_matter(findings))
-        return;
-    if (unit_bytes == 0)
-        for (unit_bytes = small_bytes;
-             drive->clustered_page_bytes % unit_bytes && unit_bytes > 512;)
-            unit_bytes /= 2;
-    drive->content_unit_bytes = unit_bytes;
 }
 
 /* How far the part of the table reaches that the controller holds tells its
@@ -341,7 +318,6 @@ int twin_shape_start(const struct twin_rows *rows,
         return apply_today(findings, rows->cache_rest_ns, drive) ? 0 : -ENOENT;
     struct twin_shape shape = first_shape(findings);
     drive->clustered_page_bytes = shape.page_bytes;
-    set_contents(findings, drive);
     set_reach(findings, drive);
     for (uint64_t parts = 1; parts <= 64; parts++) {
         shape.bank_page_bytes = shape.page_bytes / parts;

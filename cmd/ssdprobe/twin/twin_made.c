@@ -82,8 +82,6 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
                                           : "the run: no memory");
     if (was_unsteady(csv) && twin_rows_mind_heat(&made->rows))
         return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for the rows");
-    if (twin_contents_matter(findings))
-        twin_rows_mind_contents(&made->rows, "content");
     const uint64_t sleep_ns = findings_integer(findings, "sleep_after");
     if (sleep_ns)
         twin_rows_mind_sleep(&made->rows, sleep_ns);

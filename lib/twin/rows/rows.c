@@ -353,22 +353,9 @@ void twin_rows_mind_cache(struct twin_rows *rows, uint64_t cache_bytes,
     rows->cache_rest_ns = rest_ns;
 }
 
-void twin_rows_mind_contents(struct twin_rows *rows, const char *probe)
-{
-    rows->contents_matter = true;
-    for (size_t i = 0; i < rows->count; i++) {
-        struct twin_row *row = &rows->items[i];
-        if (row->probe == TWIN_PROBE_NONE ||
-            strcmp(rows->probes[row->probe], probe) != 0)
-            continue;
-        leave_out(row);
-    }
-}
-
 void twin_rows_free(struct twin_rows *rows)
 {
     free(rows->items);
-    free(rows->notes);
     free(rows->by_time);
     free(rows->groups);
     free(rows->group_ends);

@@ -51,24 +51,15 @@ struct twin_row {
                              sending */
 };
 
-/* Rows that were left out wrote there, before the row `before`. */
-struct twin_note {
-    uint64_t offset_bytes;
-    uint32_t length_bytes, before;
-};
-
 struct twin_rows {
     struct twin_row *items;
     size_t count;
-    struct twin_note *notes; /* in ascending order of `before` */
-    size_t notes_count;
     char probes[TWIN_PROBES_MAX][32];
     size_t probes_count;
     uint64_t capacity_bytes, request_limit_bytes;
     /* See twin_rows_mind_cache(); 0: there is none. */
     uint64_t cache_bytes, cache_rest_ns;
     uint64_t fills_bytes; /* of such writes; see there */
-    bool contents_matter; /* see twin_rows_mind_contents() */
     bool may_fold;        /* see twin_replay(): exact places do not matter */
     /* Row numbers in ascending order of `observed_ns`. */
     uint32_t *by_time;
@@ -101,13 +92,6 @@ void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns);
  * twin_thin(). 0 or -ENOMEM.
  */
 int twin_rows_mind_heat(struct twin_rows *rows);
-/*
- * Of a drive that moves zeros for less. A replay writes nothing but what is not
- * zero: rows of `probe`, which writes zeros as well, are sent, but neither
- * compared nor kept by twin_thin(). What else it leaves out is noted, for what
- * was written costs more to move than what never was.
- */
-void twin_rows_mind_contents(struct twin_rows *rows, const char *probe);
 /*
  * Of a drive whose SLC cache holds so many bytes and is empty again after such
  * a rest (0: that is not known). What twin_thin() leaves out fills it as well:

@@ -130,30 +130,6 @@ static void count_rows(const struct twin_rows *rows,
     }
 }
 
-/* ---- what was written meanwhile ---------------------------------------- */
-
-/* Notes what a row that is left out writes where no other had written. */
-static void note(const struct twin_row *row, uint8_t written[],
-                 struct twin_rows *thin)
-{
-    const uint64_t end = row->offset_bytes + row->length_bytes;
-    bool is_new = false;
-
-    if (!thin->notes || row->operation != OPERATION_WRITE ||
-        end > thin->capacity_bytes)
-        return;
-    for (uint64_t at = row->offset_bytes / PLACE_BYTES; at * PLACE_BYTES < end;
-         at++) {
-        is_new = is_new || !written[at];
-        written[at] = 1;
-    }
-    if (is_new)
-        thin->notes[thin->notes_count++] =
-            (struct twin_note){.offset_bytes = row->offset_bytes,
-                               .length_bytes = row->length_bytes,
-                               .before = (uint32_t)thin->count};
-}
-
 /* ---- what fills the SLC cache ------------------------------------------ */
 
 /* By requests of a MiB; and again after a rest while all of them are few enough
@@ -247,22 +223,15 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
     uint32_t *now_at = malloc((rows->count + 1) * sizeof(*now_at));
     struct cache cache = {.bytes = rows->cache_bytes,
                           .rest_ns = rows->cache_rest_ns};
-    const bool notes = rows->contents_matter;
-    uint8_t *written =
-        notes ? calloc(rows->capacity_bytes / PLACE_BYTES + 1, 1) : NULL;
     int error = 0;
 
     *thin = *rows;
     thin->count = 0;
     thin->by_time = thin->groups = thin->group_ends = NULL;
-    thin->notes =
-        notes ? malloc((rows->count + 1) * sizeof(*thin->notes)) : NULL;
-    thin->notes_count = 0;
     thin->may_fold = true;
     thin->items =
         malloc((rows->count + fills_most(rows) + 1) * sizeof(*thin->items));
-    if (!passes || !now_at || !thin->items ||
-        (notes && (!written || !thin->notes)))
+    if (!passes || !now_at || !thin->items)
         error = -ENOMEM;
     else
         count_rows(rows, how, passes);
@@ -273,7 +242,6 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
             row.operation == OPERATION_WRITE ? row.length_bytes : 0;
         cache_rest(&row, thin, &cache);
         if (row.probe == TWIN_PROBE_NONE || !is_kept(passes, rows, i)) {
-            note(&row, written, thin);
             fill(&cache.full_bytes, written_bytes, &cache);
             if (written_bytes)
                 cache.place_bytes = row.offset_bytes;
@@ -295,7 +263,6 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
     }
     free(passes);
     free(now_at);
-    free(written);
     if (!error)
         error = twin_rows_sort(thin);
     if (error)
