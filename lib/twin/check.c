@@ -9,6 +9,7 @@
 
 #include "lib/infer/statistics/stats.h"
 #include "lib/twin/rows/align.h"
+#include "lib/twin/noise.h"
 #include "lib/twin/rows/replay.h"
 
 /* What is predicted must account for a quarter of how the times differ: to
@@ -24,9 +25,7 @@ static double middle(double values[], size_t count)
 
 static double square(double log_ratio)
 {
-    double off = fmin(fabs(log_ratio), 1);
-
-    return off * off;
+    return fmin(log_ratio * log_ratio, 1);
 }
 
 /* What is asked of each row. */
@@ -43,48 +42,31 @@ static bool is_seen(const struct look *look, size_t at)
     return row->weight > 0 && row->alone && look->predicted_ns[at] > 0;
 }
 
-static double off_log(const struct look *look, size_t at)
+/* Adds the squares of a probe's rows: left over, and about their middle. */
+static void sum_up(const struct look *look, uint8_t probe, double *left,
+                   double *all)
 {
-    return log((double)look->rows->items[at].observed_ns /
-               (double)look->predicted_ns[at]);
-}
-
-/* Squares of all rows, or with `probe` of its: left over, and about the
- * middle. */
-struct sums {
-    double left, all;
-};
-
-static struct sums sum_up(const struct look *look, uint8_t probe)
-{
-    struct sums sums = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < look->rows->count; i++)
-        if (is_seen(look, i) && look->rows->items[i].probe == probe)
+        if (is_seen(look, i) && look->rows->items[i].probe == probe) {
             look->scratch[count++] =
                 log((double)look->rows->items[i].observed_ns);
-    double centre = middle(look->scratch, count);
-    for (size_t i = 0; i < look->rows->count; i++) {
-        if (!is_seen(look, i) || look->rows->items[i].probe != probe)
-            continue;
-        sums.left += square(off_log(look, i));
-        sums.all +=
-            square(log((double)look->rows->items[i].observed_ns) - centre);
-    }
-    return sums;
+            *left += square(look->scratch[count - 1] -
+                            log((double)look->predicted_ns[i]));
+        }
+    const double centre = middle(look->scratch, count);
+    for (size_t i = 0; i < count; i++)
+        *all += square(look->scratch[i] - centre);
 }
 
 static double explained_share(const struct look *look)
 {
-    struct sums all = {0};
+    double left = 0, all = 0;
 
-    for (size_t i = 0; i < look->rows->probes_count; i++) {
-        const struct sums sums = sum_up(look, (uint8_t)i);
-        all.left += sums.left;
-        all.all += sums.all;
-    }
-    return all.all > 0 ? fmax(1 - all.left / all.all, 0) : 0;
+    for (size_t i = 0; i < look->rows->probes_count; i++)
+        sum_up(look, (uint8_t)i, &left, &all);
+    return all > 0 ? fmax(1 - left / all, 0) : 0;
 }
 
 static void look_at_kind(const struct look *look, size_t first,
@@ -149,7 +131,7 @@ static void judge(const struct twin *twin, struct twin_check *check)
     check->explains = check->reason[0] == '\0';
 }
 
-int twin_check(const struct twin_rows *rows, const struct twin *twin,
+int twin_check(const struct twin_rows *rows, struct twin *twin,
                struct twin_check *check, struct fault *why)
 {
     uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
@@ -161,6 +143,8 @@ int twin_check(const struct twin_rows *rows, const struct twin *twin,
     memset(check, 0, sizeof(*check));
     if (!error)
         error = twin_replay(&twin->drive, rows, predicted_ns, why);
+    if (!error)
+        error = twin_noise(rows, predicted_ns, &twin->drive);
     if (!error)
         error = twin_errors(rows, predicted_ns, &twin->drive, check->errors,
                             &check->errors_count);

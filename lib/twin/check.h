@@ -33,9 +33,9 @@ struct twin_check {
     char reason[200]; /* why not; empty where it does */
 };
 
-/* Replays all rows. `rows` must outlive `check`. 0, -ENOMEM, or what
- * twin_replay() says. */
-int twin_check(const struct twin_rows *rows, const struct twin *twin,
+/* Replays all rows, and sets the twin's noise by them. `rows` must outlive
+ * `check`. 0, -ENOMEM, or what twin_replay() says. */
+int twin_check(const struct twin_rows *rows, struct twin *twin,
                struct twin_check *check, struct fault *why);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "lib/base/units.h"
 #include "lib/twin/rows/replay.h"
-#include "lib/twin/noise.h"
 #include "lib/twin/search.h"
 #include "lib/twin/rows/thin.h"
 
@@ -56,12 +55,14 @@ static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
  * explain the drive still has those. */
 static bool has_inside(const struct findings *findings)
 {
-    return findings_integer(findings, "parallel_units") > 0 ||
-           findings_integer(findings, "read_page") > 0 ||
-           findings_integer(findings, "clustered_page") > 0 ||
-           findings_integer(findings, "clustered_block") > 0 ||
-           findings_integer(findings, "read_buffer") > 0 ||
-           findings_integer(findings, "write_buffer") > 0;
+    static const char *const parts[] = {"parallel_units", "read_page",
+                                        "clustered_page", "clustered_block",
+                                        "read_buffer",    "write_buffer"};
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        any = any || findings_integer(findings, parts[i]) > 0;
+    return any;
 }
 
 /* A drive without an inside, with the times that fit. It takes the place of the
@@ -116,11 +117,6 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
     }
 }
 
-/* The rows of a run, thinned for each search. */
-struct thinned {
-    struct twin_rows fewest, small;
-};
-
 /* Replays within what they may take. */
 static int climb(const struct twin_rows *rows, const struct findings *findings,
                  struct twin *twin, struct fault *why)
@@ -136,27 +132,6 @@ static int climb(const struct twin_rows *rows, const struct findings *findings,
                                      &twin->drive, twin, why);
 }
 
-/* How much of a run each search gets, by what a drive makes of it. */
-static int thin_all(const struct twin_rows *rows, const struct drive *drive,
-                    struct thinned *thinned, struct fault *why)
-{
-    int error =
-        thin_to(rows, fewest, STEPS_FEWEST_MAX, drive, &thinned->fewest, why);
-
-    if (!error)
-        error = thin_to(rows, few, STEPS_FEW_MAX, drive, &thinned->small, why);
-    if (!error && thinned->small.count == 0)
-        error = fault_set(why, FAULT_OPEN, -EINVAL,
-                          "no probe that a twin knows has a row");
-    return error;
-}
-
-static void thinned_free(struct thinned *thinned)
-{
-    twin_rows_free(&thinned->fewest);
-    twin_rows_free(&thinned->small);
-}
-
 /* Its logs by many rows, and once more behind what goes with so many of them:
  * few rows do not tell their number. */
 static int search_logs(const struct twin_rows *all,
@@ -170,11 +145,11 @@ static int search_logs(const struct twin_rows *all,
         return 0;
     int error = thin_to(all, most, STEPS_MOST_MAX, &twin->drive, &many, why);
     if (!error)
-        error = twin_search_logs(&many, findings, &twin->drive, twin, why);
+        error = twin_search_logs(&many, findings, &twin->drive, why);
     if (!error)
         error = climb(small, findings, twin, why);
     if (!error && twin->drive.mapping == MAPPING_LOG_BLOCK)
-        error = twin_search_logs(&many, findings, &twin->drive, twin, why);
+        error = twin_search_logs(&many, findings, &twin->drive, why);
     twin_rows_free(&many);
     return error;
 }
@@ -252,8 +227,11 @@ struct race {
 static int race(const struct twin_rows *rows, const struct findings *findings,
                 struct twin *twin, struct race *race, struct fault *why)
 {
-    enum { STEPS_RACE = 3, OLDS = 2 };
-    enum { STARTS = sizeof(starts) / sizeof(*starts) };
+    enum {
+        STEPS_RACE = 3,
+        OLDS = 2,
+        STARTS = sizeof(starts) / sizeof(*starts)
+    };
     const struct finding *logs = findings_get(findings, "log_list");
     struct drive old[OLDS] = {twin->drive, twin->drive}, today, drive;
     struct twin_times_fit fit;
@@ -276,7 +254,6 @@ static int race(const struct twin_rows *rows, const struct findings *findings,
             continue;
         twin_times_start(&drive);
         error = twin_times(rows, STEPS_RACE, &drive, &fit, why);
-        twin->replays_count += fit.replays_count;
         if (error || fit.cost >= race->least[family])
             continue;
         race->least[family] = fit.cost;
@@ -312,7 +289,7 @@ static int climb_both(const struct twin_rows *rows,
 /* After how long a rest is the SLC cache empty, where no probe has found that?
  * The one under which a drive of today explains the rows best. */
 static int find_rest(const struct findings *findings, struct twin_rows *rows,
-                     struct twin *twin, struct fault *why)
+                     struct fault *why)
 {
     enum { RESTS = 4, STEPS_REST = 1, FIRST_S = 1, NEXT = 5 };
     uint64_t rest_ns = FIRST_S * UINT64_C(1000000000), best_ns = rest_ns;
@@ -330,7 +307,6 @@ static int find_rest(const struct findings *findings, struct twin_rows *rows,
         error = thin_to(rows, fewest, STEPS_FEWEST_MAX, &drive, &thin, why);
         if (!error)
             error = twin_times(&thin, STEPS_REST, &drive, &fit, why);
-        twin->replays_count += fit.replays_count;
         if (!error && fit.cost < least) {
             least = fit.cost;
             best_ns = rest_ns;
@@ -341,52 +317,56 @@ static int find_rest(const struct findings *findings, struct twin_rows *rows,
     return error;
 }
 
-static int fit_flash(const struct twin_rows *all, const struct thinned *thinned,
+static int fit_flash(const struct twin_rows *all, const struct twin_rows *small,
                      const struct findings *findings, struct twin *twin,
                      struct fault *why)
 {
-    const struct twin_rows *small = &thinned->small;
-    int error = climb_both(&thinned->fewest, findings, twin, why);
+    struct twin_rows least = {.count = 0};
+    int error =
+        thin_to(all, fewest, STEPS_FEWEST_MAX, &twin->drive, &least, why);
 
+    if (!error)
+        error = climb_both(&least, findings, twin, why);
+    twin_rows_free(&least);
     if (!error)
         error = climb(small, findings, twin, why);
     if (!error)
         error = search_logs(all, small, findings, twin, why);
     if (!error)
         error = twin_times(small, STEPS_LAST, &twin->drive, &twin->times, why);
-    twin->replays_count += twin->times.replays_count;
     if (!error)
         error = twin_judge_structure(small, findings, twin, why);
-    return error ? error : contrast_with_null(small, twin, why);
+    if (!error)
+        error = contrast_with_null(small, twin, why);
+    return error ? error : weigh_direct(small, findings, twin, why);
 }
 
 int twin_fit(struct twin_rows *rows, const struct findings *findings,
              struct twin *twin, struct fault *why)
 {
-    struct thinned thinned = {.small = {0}};
+    struct twin_rows small = {.count = 0};
     int error = 0;
 
     memset(twin, 0, sizeof(*twin));
     if (rows->cache_bytes > 0 && rows->cache_rest_ns == 0)
-        error = find_rest(findings, rows, twin, why);
+        error = find_rest(findings, rows, why);
     if (!error)
         error = twin_shape_start(rows, findings, false, &twin->drive, why);
     if (error)
         return error;
     twin_times_start(&twin->drive);
-    error = thin_all(rows, &twin->drive, &thinned, why);
+    error = thin_to(rows, few, STEPS_FEW_MAX, &twin->drive, &small, why);
+    if (!error && small.count == 0)
+        error = fault_set(why, FAULT_OPEN, -EINVAL,
+                          "no probe that a twin knows has a row");
     if (!error)
-        error = fit_flash(rows, &thinned, findings, twin, why);
-    if (!error)
-        error = weigh_direct(&thinned.small, findings, twin, why);
-    if (!error)
-        error = twin_noise(rows, &twin->drive, why);
+        error = fit_flash(rows, &small, findings, twin, why);
     if (findings_integer(findings, "sleep_after") > 0) {
         twin->drive.sleep_after_ns[0] =
             findings_integer(findings, "sleep_after");
         twin->drive.wake_ns[0] = findings_integer(findings, "wake_time");
     }
-    thinned_free(&thinned);
+    twin_rows_free(&small);
     if (error == -ENOMEM)
         fault_set(why, FAULT_OPEN, error, "no memory to fit a twin");
     return error;

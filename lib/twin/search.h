@@ -31,6 +31,6 @@ int twin_judge_structure(const struct twin_rows *rows,
  */
 int twin_search_logs(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
-                     struct twin *twin, struct fault *why);
+                     struct fault *why);
 
 #endif

@@ -284,7 +284,6 @@ int twin_search_climb(const struct twin_rows *rows,
     if (!error)
         *drive = climb->drive;
     twin->times.cost = climb->cost;
-    twin->replays_count += climb->replays_count;
     twin_slopes_free(climb->slopes);
     free(climb);
     return error;

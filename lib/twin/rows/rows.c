@@ -2,6 +2,7 @@
 #include "lib/twin/rows/rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,12 +257,6 @@ void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns)
             rows->items[i].weight = 0;
 }
 
-static void leave_out(struct twin_row *row)
-{
-    row->probe = TWIN_PROBE_NONE;
-    row->weight = 0;
-}
-
 /* So many reads in a row tell how fast the drive is. It is cool at first. */
 enum { HEAT_READS = 64, HEAT_FIRST = 4 };
 static const double heat_factor = 1.3;
@@ -288,10 +283,9 @@ static double read_middle_ns(const struct twin_rows *rows, size_t at,
 /* One slow middle is what the drive did; two in a row are heat. */
 static bool is_hot(const double middles_ns[], size_t at, double cool_ns)
 {
-    const double slow_ns = heat_factor * cool_ns;
+    const double beside_ns = fmax(middles_ns[at - 1], middles_ns[at + 1]);
 
-    return middles_ns[at] > slow_ns &&
-           (middles_ns[at - 1] > slow_ns || middles_ns[at + 1] > slow_ns);
+    return fmin(middles_ns[at], beside_ns) > heat_factor * cool_ns;
 }
 
 /* How many times as long hot reads take; 1: none is hot. */
@@ -331,9 +325,10 @@ int twin_rows_mind_heat(struct twin_rows *rows)
         read_middle_ns(rows, at, &end);
         for (; at < end; at++) {
             struct twin_row *row = &rows->items[at];
-            if (hot != before)
-                leave_out(row);
-            else if (hot && row->operation != OPERATION_IDLE)
+            if (hot != before) {
+                row->probe = TWIN_PROBE_NONE;
+                row->weight = 0;
+            } else if (hot && row->operation != OPERATION_IDLE)
                 row->observed_ns = (uint32_t)((double)row->observed_ns / heat);
         }
         before = hot;

@@ -111,8 +111,7 @@ static void count_rows(const struct twin_rows *rows,
         }
     for (size_t probe = 0; probe < rows->probes_count; probe++) {
         struct stratum *strata = passes[probe].strata;
-        size_t most = 0, all = 0;
-        uint64_t steps = 0;
+        size_t most = 0, all = 0, steps = 0;
         for (size_t i = 0; i < STRATA_COUNT; i++) {
             most = larger_of(most, strata[i].count);
             all += strata[i].count;

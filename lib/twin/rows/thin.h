@@ -19,11 +19,11 @@ struct twin_thinning {
 extern const size_t twin_thin_least;
 
 /*
- * Some rows of each probe, kind and depth, in runs that lie evenly over them, with their order
- * and the pauses between them. A run begins where nothing is under way. What
- * lies between two runs is not sent at all; rows that are held are sent, but
- * have no weight. `thin` may have no row; it is freed with twin_rows_free(). 0
- * or -ENOMEM.
+ * Some rows of each probe, kind and depth, in runs that lie evenly over them,
+ * with their order and the pauses between them. A run begins where nothing is
+ * under way. What lies between two runs is not sent at all; rows that are held
+ * are sent, but have no weight. `thin` may have no row; it is freed with
+ * twin_rows_free(). 0 or -ENOMEM.
  */
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin);
