@@ -47,8 +47,6 @@ static void show(const struct twin *twin, const struct twin_check *check,
     shown->explains = check->explains;
     memcpy(shown->reason, check->reason, sizeof(shown->reason));
     shown->explained_share = check->explained_share;
-    twin_unexplained(check->errors, check->errors_count, shown->unexplained,
-                     sizeof(shown->unexplained));
     shown->over_null_difference = twin->over_null.difference;
     shown->over_null_z = twin->over_null.z;
     for (size_t i = 0; i < check->errors_count; i++)
@@ -74,6 +72,8 @@ static bool was_unsteady(const struct csv_rows *csv)
 int twin_make(const struct csv_rows *csv, const struct findings *findings,
               struct twin_made *made, struct fault *why)
 {
+    char unexplained[160];
+
     memset(made, 0, sizeof(*made));
     int error = twin_rows_make(csv, &made->rows);
     if (error)
@@ -93,10 +93,12 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
     if (error)
         return error;
     show(&made->twin, &made->check, &made->shown);
-    if (made->shown.unexplained[0])
+    twin_unexplained(made->check.errors, made->check.errors_count, unexplained,
+                     sizeof(unexplained));
+    if (unexplained[0])
         snprintf(made->twin.drive.description,
                  sizeof(made->twin.drive.description),
-                 "the twin does not explain %.120s", made->shown.unexplained);
+                 "the twin does not explain %.120s", unexplained);
     return 0;
 }
 
