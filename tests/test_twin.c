@@ -782,6 +782,11 @@ START_TEST(test_a_drive_of_today_keeps_what_was_found)
     shape = twin_shape_of(&start);
     ck_assert_uint_eq(shape.stripe_count, 32);
     ck_assert_uint_eq(shape.bank_page_bytes * shape.planes_count, 128 * KIB);
+    struct findings many = {.count = 0};
+    state(&many, "parallel_units", 136);
+    ck_assert_int_eq(
+        twin_shape_start(&compared.rows, &many, true, &start, &why), 0);
+    ck_assert_uint_eq(start.stripe_banks_count, 136);
     compare_end(&compared);
 }
 END_TEST

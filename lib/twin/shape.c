@@ -23,7 +23,7 @@ enum { CHIP_PAGE_LEAST_BYTES = 2 << 10 };
 
 /* Stripes beside each other, so that one can erase while another works. More
  * banks than any drive has cost time and explain nothing. */
-enum { STRIPES_COUNT = 4, BANKS_MAX = 512, STRIPE_MAX = 64 };
+enum { STRIPES_COUNT = 4, BANKS_MAX = 512, STRIPE_MAX = 256 };
 
 /* ---- geometry ---------------------------------------------------------- */
 
