@@ -433,8 +433,9 @@ lib/session/run/plan.c|s/(part->passed/(false/|test_budget|the end of a budget
 probes/flush/flush.c|s/ \&\& works) {/ \&\& false) {/|test_probes_trust|
 lib/twin/rows/rows.c|s/sent_ns >= event_ns/sent_ns > event_ns/|test_twin|replay
 lib/twin/rows/align.c|s/from\[group\[i\]\] = sorted/from[group[i]] = group/|test_twin|replay
-lib/twin/rows/thin.c|s/pass->due && quiet/pass->due/|test_twin|replay
-lib/twin/noise.c|s/fit.excess < least.excess/fit.excess > least.excess/|test_twin|fit
+lib/twin/rows/thin.c|s/pass->left == 0 && row->quiet/pass->left == 0/|test_twin|replay
+lib/twin/noise.c|s/4 \* before < rows/before < rows/|test_twin|replay
+lib/twin/rows/rows.c|s/observed_ns \/ heat/observed_ns * heat/|test_twin|replay
 lib/twin/shape.c|s/{"1", "32", "256"}/{"32", "256"}/|test_twin|fit
 END
 }

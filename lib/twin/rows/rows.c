@@ -266,7 +266,7 @@ static const double heat_factor = 1.3;
 static double read_middle_ns(const struct twin_rows *rows, size_t at,
                              size_t *end)
 {
-    uint64_t times_ns[HEAT_READS];
+    double times_ns[HEAT_READS];
     size_t count = 0;
 
     for (; at < rows->count && count < HEAT_READS; at++)
@@ -274,10 +274,8 @@ static double read_middle_ns(const struct twin_rows *rows, size_t at,
             rows->items[at].length_bytes == SMALL_BYTES)
             times_ns[count++] = rows->items[at].observed_ns;
     *end = at;
-    if (count < HEAT_READS)
-        return 0;
-    qsort(times_ns, count, sizeof(*times_ns), compare);
-    return (double)times_ns[count / 2];
+    stats_sort(times_ns, count);
+    return count < HEAT_READS ? 0 : times_ns[HEAT_READS / 2];
 }
 
 /* One slow middle is what the drive did; two in a row are heat. */
