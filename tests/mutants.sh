@@ -259,7 +259,7 @@ lib/flash/controller/serve_map.c|s/        map_cache_lose_host(.*/        (void)
 lib/flash/controller/map_cache.c|s/        return MAP_CACHE_OWN;/        return MAP_CACHE_FLASH;/|test_flash_today|
 lib/flash/controller/serve_map.c|s/known_ns = read_map(flash, map_page, begin_ns);/(void)read_map;/|test_flash_today|
 lib/flash/disturbance/noise.c|s/            wake_ns = noise->wake_ns\[i\];/            wake_ns += noise->wake_ns[i];/|test_flash_today|
-lib/flash/controller/in_flight.c|s/        in_flight->bytes -= at(in_flight, 0)->bytes;/        in_flight->bytes = 0;/|test_flash_today|
+lib/flash/controller/in_flight.c|s/in_flight->bytes -= heap\[0\].bytes;/in_flight->bytes = 0;/|test_flash_today|
 lib/flash/controller/serve_write.c|s/^        send_off_whole(flash, run->unit, arrived);/        (void)send_off_whole;/|test_flash_today|
 lib/flash/controller/serve.c|s/flash->drive.write_buffer_protected)$/false)/|test_flash_today|
 lib/flash/controller/serve.c|s/flush_lies \&\& !flash->drive.write_buffer_protected)/flush_lies)/|test_flash_today|
