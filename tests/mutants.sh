@@ -262,7 +262,7 @@ lib/flash/controller/serve_map.c|s/        map_cache_lose_host(.*/        (void)
 lib/flash/controller/map_cache.c|s/        return MAP_CACHE_OWN;/        return MAP_CACHE_FLASH;/|test_flash_today|
 lib/flash/controller/serve_map.c|s/known_ns = read_map(flash, map_page, begin_ns);/(void)read_map;/|test_flash_today|
 lib/flash/disturbance/noise.c|s/            wake_ns = noise->wake_ns\[i\];/            wake_ns += noise->wake_ns[i];/|test_flash_today|
-lib/flash/controller/in_flight.c|s/        in_flight->bytes -= at(in_flight, 0)->bytes;/        in_flight->bytes = 0;/|test_flash_today|
+lib/flash/controller/in_flight.c|s/in_flight->bytes -= heap\[0\].bytes;/in_flight->bytes = 0;/|test_flash_today|
 lib/flash/controller/serve_write.c|s/^        send_off_whole(flash, run->unit, arrived);/        (void)send_off_whole;/|test_flash_today|
 lib/flash/controller/serve.c|s/flash->drive.write_buffer_protected)$/false)/|test_flash_today|
 lib/flash/controller/serve.c|s/flush_lies \&\& !flash->drive.write_buffer_protected)/flush_lies)/|test_flash_today|
@@ -438,8 +438,9 @@ lib/session/run/plan.c|s/(part->passed/(false/|test_budget|the end of a budget
 probes/flush/flush.c|s/ \&\& behind) {/ \&\& false) {/|test_probes_trust|
 lib/twin/rows/rows.c|s/sent_ns >= event_ns/sent_ns > event_ns/|test_twin|replay
 lib/twin/rows/align.c|s/from\[group\[i\]\] = sorted/from[group[i]] = group/|test_twin|replay
-lib/twin/rows/thin.c|s/pass->due && quiet/pass->due/|test_twin|replay
-lib/twin/noise.c|s/fit.excess < least.excess/fit.excess > least.excess/|test_twin|fit
+lib/twin/rows/thin.c|s/pass->left == 0 && row->quiet/pass->left == 0/|test_twin|replay
+lib/twin/noise.c|s/4 \* before < rows/before < rows/|test_twin|replay
+lib/twin/rows/rows.c|s/observed_ns \/ heat/observed_ns * heat/|test_twin|replay
 lib/twin/shape.c|s/{"1", "32", "256"}/{"32", "256"}/|test_twin|fit
 END
 }

@@ -3,6 +3,7 @@
  * what is right has an effect; and nothing in a file can crash the reader. */
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -781,6 +782,36 @@ START_TEST(what_is_shown_of_a_key_can_be_written)
 }
 END_TEST
 
+/* A share that is written with an exponent could not be read again. */
+START_TEST(a_small_number_is_shown_in_plain_decimals)
+{
+    static const struct {
+        double share;
+        const char *shown;
+    } cases[] = {{0.0000909091, "0.0000909091"},
+                 {1.5e-12, "0.0000000000015"},
+                 {0.3333333333, "0.333333"},
+                 {0.5, "0.5"},
+                 {0, "0"}};
+    struct drive drive = drive_of("ssd-a"), again;
+    struct drive_key key;
+    struct fault why;
+    char spec[256];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        drive.outlier_share = cases[i].share;
+        for (size_t at = 0; drive_key_at(&drive, at, &key); at++)
+            if (strcmp(key.name, "outlier_share") == 0)
+                break;
+        ck_assert_str_eq(key.value, cases[i].shown);
+        snprintf(spec, sizeof(spec), "ssd-a,outlier_share=%s", key.value);
+        ck_assert_msg(drive_load(spec, &again, &why) == 0, "%s", why.text);
+        ck_assert_double_le(fabs(again.outlier_share - cases[i].share),
+                            1e-5 * cases[i].share);
+    }
+}
+END_TEST
+
 /* ---- any bytes at all -------------------------------------------------- */
 
 static size_t mutate(struct random *random, char text[FILE_MAX], size_t length)
@@ -964,6 +995,7 @@ int main(void)
     tcase_add_test(cases, every_key_of_the_table_has_an_effect);
     tcase_add_test(cases, what_the_host_is_told_comes_from_the_drive_file);
     tcase_add_test(cases, what_is_shown_of_a_key_can_be_written);
+    tcase_add_test(cases, a_small_number_is_shown_in_plain_decimals);
     tcase_add_test(cases, no_mutation_crashes_the_reader_or_the_drive);
     tcase_add_test(cases, no_junk_is_a_drive);
     tcase_add_loop_test(cases, a_drive_of_16_tib_takes_memory_as_it_is_written,

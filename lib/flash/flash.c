@@ -639,25 +639,6 @@ void flash_destroy(struct flash *flash)
     free(flash);
 }
 
-void flash_note_written(struct flash *flash, uint64_t offset_bytes,
-                        uint64_t length_bytes)
-{
-    struct mapping *mapping = flash->mapping;
-    uint64_t end = offset_bytes + length_bytes;
-
-    end = end < flash->drive.capacity_bytes ? end : flash->drive.capacity_bytes;
-    if (!flash->content || !mapping || offset_bytes >= end)
-        return;
-    content_write(flash->content, offset_bytes, end - offset_bytes, NULL);
-    for (uint64_t unit = offset_bytes / mapping->unit_bytes;
-         unit * mapping->unit_bytes < end; unit++) {
-        uint32_t block, page;
-        if (mapping->ops->locate(mapping, unit, 0, &block, &page))
-            mapping_note_content(mapping, unit, block,
-                                 page / mapping->unit_pages_count);
-    }
-}
-
 uint32_t flash_banks_count(const struct flash *flash)
 {
     return flash->mapping ? flash->array.banks_count : 0;

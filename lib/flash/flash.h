@@ -65,15 +65,6 @@ int flash_submit(struct flash *flash, uint64_t now_ns,
  */
 void flash_expect(const struct flash *flash, uint64_t offset_bytes);
 
-/*
- * At some time before now something that is not zeros was written there. Takes
- * no time, and changes nothing but what it costs to move these pages; nothing
- * at all where contents do not matter. Within the capacity, or what lies beyond
- * is ignored.
- */
-void flash_note_written(struct flash *flash, uint64_t offset_bytes,
-                        uint64_t length_bytes);
-
 /* UINT64_MAX when idle; a later submit may move it. */
 uint64_t flash_next_event_ns(const struct flash *flash);
 

@@ -48,20 +48,52 @@ static void print_decisions(FILE *out, const struct report_twin *twin)
     }
 }
 
+/* "read at depth 1, 4; write at depth 1": those that it explains, or not. */
+static void list_kinds(const struct report_twin *twin, bool explains,
+                       char *text, size_t size)
+{
+    const char *kind = "";
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < twin->errors_count && used < size; i++) {
+        const struct report_twin_error *one = &twin->errors[i];
+        if (one->explains != explains)
+            continue;
+        used += (size_t)(strcmp(kind, one->kind) == 0
+                             ? snprintf(text + used, size - used, ", %u",
+                                        one->depth)
+                             : snprintf(text + used, size - used,
+                                        "%s%s at depth %u", used ? "; " : "",
+                                        one->kind, one->depth));
+        kind = one->kind;
+    }
+}
+
 char *report_twin_sentence(const struct report_twin *twin, char *text,
                            size_t size)
 {
+    char good[REPORT_TWIN_MAX / 3], bad[REPORT_TWIN_MAX / 3];
+
+    list_kinds(twin, true, good, sizeof(good));
+    list_kinds(twin, false, bad, sizeof(bad));
     if (!twin->explains)
-        snprintf(text, size, "The twin does not explain this drive: %s.",
-                 twin->reason);
-    else if (twin->unexplained[0])
         snprintf(text, size,
-                 "The twin stands in for this drive, but does not explain %s.",
-                 twin->unexplained);
+                 "Do not use the twin: it does not explain this drive, for %s.",
+                 twin->reason);
+    else if (!good[0] && bad[0])
+        snprintf(text, size,
+                 "Do not use the twin: it does not explain any kind of request "
+                 "that was measured.");
+    else if (bad[0])
+        snprintf(text, size,
+                 "Use the twin for %s, where its mean is within 20 %%, but not "
+                 "for %s, which it does not explain.",
+                 good, bad);
     else
         snprintf(text, size,
-                 "The twin stands in for this drive: its mean is within 20 %% "
-                 "for every kind of request that was measured.");
+                 "Use the twin for every kind of request that was measured: "
+                 "its mean is within 20 %% for each.");
     return text;
 }
 
@@ -70,7 +102,7 @@ int report_twin_text(FILE *out, const struct report_twin *twin,
 {
     const unsigned columns =
         style->columns_count ? style->columns_count : COLUMNS;
-    char text[400];
+    char text[REPORT_TWIN_MAX];
 
     errno = 0;
     report_wrap(out, report_twin_sentence(twin, text, sizeof(text)), 0,

@@ -35,7 +35,6 @@ struct report_twin {
     bool explains;
     char reason[200]; /* why not; empty where it does */
     double explained_share;
-    char unexplained[200]; /* "write at depth 16, ..."; empty: none */
     double over_null_difference, over_null_z;
     struct report_twin_error errors[REPORT_TWIN_ERRORS_MAX];
     size_t errors_count;
@@ -47,7 +46,9 @@ struct report_twin {
 int report_twin_text(FILE *out, const struct report_twin *twin,
                      const struct report_style *style);
 
-/* The sentence that it begins with. Returns `text`. */
+/* The sentence that it begins with: for what to use the twin, and for what not.
+ * Returns `text`. */
+enum { REPORT_TWIN_MAX = 1500 };
 char *report_twin_sentence(const struct report_twin *twin, char *text,
                            size_t size);
 

@@ -9,24 +9,13 @@
 
 #include "lib/infer/statistics/stats.h"
 #include "lib/twin/rows/align.h"
+#include "lib/twin/noise.h"
 #include "lib/twin/rows/replay.h"
 
-/* A level fits within a fifth: what differs by more is another mechanism, not
- * a time that a regression has missed by a little. */
-static const double level_within = 0.2;
-
-/* Three quarters of the rows, over the probes, must have levels that fit.
- * Drives of the model reach nine tenths; the rest is left for start states that
- * no row shows. */
-static const double fitting_least = 0.75;
-
-/* And what is predicted must account for a quarter of how the times differ: to
+/* What is predicted must account for a quarter of how the times differ: to
  * have most requests near their middle is no explanation. Drives of the model
  * reach half. */
 static const double explained_least = 0.25;
-
-/* Fewer rows of a probe tell nothing. */
-enum { PROBE_ROWS_LEAST = 30 };
 
 static double middle(double values[], size_t count)
 {
@@ -36,16 +25,13 @@ static double middle(double values[], size_t count)
 
 static double square(double log_ratio)
 {
-    double off = fmin(fabs(log_ratio), 1);
-
-    return off * off;
+    return fmin(log_ratio * log_ratio, 1);
 }
 
 /* What is asked of each row. */
 struct look {
     const struct twin_rows *rows;
     const uint32_t *predicted_ns;
-    const struct twin_score *score;
     double *scratch; /* one value a row */
 };
 
@@ -56,65 +42,31 @@ static bool is_seen(const struct look *look, size_t at)
     return row->weight > 0 && row->alone && look->predicted_ns[at] > 0;
 }
 
-static double off_log(const struct look *look, size_t at)
+/* Adds the squares of a probe's rows: left over, and about their middle. */
+static void sum_up(const struct look *look, uint8_t probe, double *left,
+                   double *all)
 {
-    return log((double)look->rows->items[at].observed_ns /
-               (double)look->predicted_ns[at]);
-}
-
-/* Squares of all rows, or with `probe` of its: left over, and about the
- * middle. */
-struct sums {
-    double left, all, fitting;
-    size_t count;
-};
-
-static struct sums sum_up(const struct look *look, uint8_t probe)
-{
-    struct sums sums = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < look->rows->count; i++)
-        if (is_seen(look, i) && look->rows->items[i].probe == probe)
+        if (is_seen(look, i) && look->rows->items[i].probe == probe) {
             look->scratch[count++] =
                 log((double)look->rows->items[i].observed_ns);
-    double centre = middle(look->scratch, count);
-    for (size_t i = 0; i < look->rows->count; i++) {
-        if (!is_seen(look, i) || look->rows->items[i].probe != probe)
-            continue;
-        double off = off_log(look, i);
-        double level_off = off - (double)look->score->residuals[i];
-        sums.left += square(off);
-        sums.all +=
-            square(log((double)look->rows->items[i].observed_ns) - centre);
-        sums.fitting += fabs(level_off) <= log1p(level_within);
-        sums.count++;
-    }
-    return sums;
+            *left += square(look->scratch[count - 1] -
+                            log((double)look->predicted_ns[i]));
+        }
+    const double centre = middle(look->scratch, count);
+    for (size_t i = 0; i < count; i++)
+        *all += square(look->scratch[i] - centre);
 }
 
-static double share_of(const struct sums *sums)
+static double explained_share(const struct look *look)
 {
-    return sums->all > 0 ? fmax(1 - sums->left / sums->all, 0) : 0;
-}
+    double left = 0, all = 0;
 
-static void look_at_probes(const struct look *look, struct twin_check *check)
-{
-    struct sums all = {0};
-    size_t probes_count = 0;
-
-    for (size_t i = 0; i < look->rows->probes_count; i++) {
-        struct sums sums = sum_up(look, (uint8_t)i);
-        all.left += sums.left;
-        all.all += sums.all;
-        if (sums.count < PROBE_ROWS_LEAST)
-            continue;
-        check->fitting_share += sums.fitting / (double)sums.count;
-        probes_count++;
-    }
-    if (probes_count)
-        check->fitting_share /= (double)probes_count;
-    check->explained_share = share_of(&all);
+    for (size_t i = 0; i < look->rows->probes_count; i++)
+        sum_up(look, (uint8_t)i, &left, &all);
+    return all > 0 ? fmax(1 - left / all, 0) : 0;
 }
 
 static void look_at_kind(const struct look *look, size_t first,
@@ -171,11 +123,6 @@ static void judge(const struct twin *twin, struct twin_check *check)
         snprintf(check->reason, sizeof(check->reason),
                  "no structure known to the model explains more than the kind "
                  "and length of each request");
-    else if (check->fitting_share < fitting_least)
-        snprintf(check->reason, sizeof(check->reason),
-                 "only %.0f %% of the requests take about as long as "
-                 "predicted, and %.0f %% would have to",
-                 100 * check->fitting_share, 100 * fitting_least);
     else if (check->explained_share < explained_least)
         snprintf(check->reason, sizeof(check->reason),
                  "the predictions account for only %.0f %% of the variance of "
@@ -184,14 +131,12 @@ static void judge(const struct twin *twin, struct twin_check *check)
     check->explains = check->reason[0] == '\0';
 }
 
-int twin_check(const struct twin_rows *rows, const struct twin *twin,
+int twin_check(const struct twin_rows *rows, struct twin *twin,
                struct twin_check *check, struct fault *why)
 {
     uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
-    struct twin_score score = {0};
     struct look look = {.rows = rows,
                         .predicted_ns = predicted_ns,
-                        .score = &score,
                         .scratch = malloc(2 * rows->count * sizeof(double))};
     int error = predicted_ns && look.scratch ? 0 : -ENOMEM;
 
@@ -199,18 +144,17 @@ int twin_check(const struct twin_rows *rows, const struct twin *twin,
     if (!error)
         error = twin_replay(&twin->drive, rows, predicted_ns, why);
     if (!error)
+        error = twin_noise(rows, predicted_ns, &twin->drive);
+    if (!error)
         error = twin_errors(rows, predicted_ns, &twin->drive, check->errors,
                             &check->errors_count);
     if (!error)
         error = twin_align_times(rows, predicted_ns, NULL);
-    if (!error)
-        error = twin_score(rows, predicted_ns, &score);
     if (!error) {
-        look_at_probes(&look, check);
+        check->explained_share = explained_share(&look);
         look_at_kinds(&look, check);
         judge(twin, check);
     }
-    twin_score_free(&score);
     free(predicted_ns);
     free(look.scratch);
     return error;

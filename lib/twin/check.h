@@ -25,9 +25,6 @@ struct twin_check {
     size_t errors_count;
     struct twin_kind_fit kinds[TWIN_KINDS_MAX];
     size_t kinds_count;
-    /* The share of rows whose class's level is predicted within a fifth, as the
-     * mean over probes. */
-    double fitting_share;
     /* The share of the variance of the logarithms of times, at most 1 each so
      * that single stalls do not decide; 0: no better than one time for all.
      * What noise adds cannot be explained. */
@@ -36,9 +33,9 @@ struct twin_check {
     char reason[200]; /* why not; empty where it does */
 };
 
-/* Replays all rows. `rows` must outlive `check`. 0, -ENOMEM, or what
- * twin_replay() says. */
-int twin_check(const struct twin_rows *rows, const struct twin *twin,
+/* Replays all rows, and sets the twin's noise by them. `rows` must outlive
+ * `check`. 0, -ENOMEM, or what twin_replay() says. */
+int twin_check(const struct twin_rows *rows, struct twin *twin,
                struct twin_check *check, struct fault *why);
 
 #endif

@@ -8,29 +8,27 @@
 
 #include "lib/base/units.h"
 #include "lib/twin/rows/replay.h"
-#include "lib/twin/noise.h"
 #include "lib/twin/search.h"
 #include "lib/twin/rows/thin.h"
 
 const double twin_z_least = 3;
 
 /* Few rows, for the many replays of a regression; more, for a structure. */
-static const struct twin_thinning fewest = {800, 100, 0, 0},
-                                  few = {3200, 200, 0, 0},
-                                  most = {6400, 800, 0, 0};
+static const struct twin_thinning fewest = {800, 100, 0}, few = {1600, 200, 0},
+                                  most = {6400, 800, 0};
 
 /* Steps of the model that one replay of them may take: with some 500 replays a
  * fit stays within twenty seconds of one core. */
 enum {
-    STEPS_FEWEST_MAX = 15000,
-    STEPS_FEW_MAX = 60000,
+    STEPS_FEWEST_MAX = 60000,
+    STEPS_FEW_MAX = 120000,
     STEPS_MOST_MAX = 700000
 };
 
-enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 120, STEPS_LAST = 4 };
+enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 120, STEPS_LAST = 2 };
 
 /* Steps of the model that a climb may take. */
-static const uint64_t climb_steps_max = 40000000;
+static const uint64_t climb_steps_max = 25000000;
 
 static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
                               struct fault *why)
@@ -57,12 +55,14 @@ static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
  * explain the drive still has those. */
 static bool has_inside(const struct findings *findings)
 {
-    return findings_integer(findings, "parallel_units") > 0 ||
-           findings_integer(findings, "read_page") > 0 ||
-           findings_integer(findings, "clustered_page") > 0 ||
-           findings_integer(findings, "clustered_block") > 0 ||
-           findings_integer(findings, "read_buffer") > 0 ||
-           findings_integer(findings, "write_buffer") > 0;
+    static const char *const parts[] = {"parallel_units", "read_page",
+                                        "clustered_page", "clustered_block",
+                                        "read_buffer",    "write_buffer"};
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        any = any || findings_integer(findings, parts[i]) > 0;
+    return any;
 }
 
 /* A drive without an inside, with the times that fit. It takes the place of the
@@ -82,7 +82,7 @@ static int weigh_direct(const struct twin_rows *rows,
     direct.read_buffer_bytes = direct.write_buffer_bytes = 0;
     direct.slc_blocks_count = 0;
     twin_times_start(&direct);
-    int error = twin_times(rows, 3 * STEPS_LAST, &direct, &fit, why);
+    int error = twin_times(rows, 6 * STEPS_LAST, &direct, &fit, why);
     if (!error)
         error = twin_times(rows, 0, &twin->drive, &flash, why);
     if (error)
@@ -104,24 +104,18 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
                    uint64_t steps_max, const struct drive *drive,
                    struct twin_rows *thin, struct fault *why)
 {
-    how.page_bytes = twin_shape_of(drive).bank_page_bytes;
-    for (how.per_probe_steps = steps_max / 4;; how.per_probe_steps /= 2) {
+    for (how.steps_max = steps_max;; how.steps_max /= 2) {
         uint64_t steps = 0;
         int error = twin_thin(rows, &how, thin);
         if (!error)
             error = twin_replay_work(drive, thin, &steps, why);
-        if (error ||
-            steps <= steps_max + 2 * thin->fills_bytes / how.page_bytes ||
-            how.per_probe_steps <= twin_thin_least)
+        if (error || steps <= steps_max + 2 * thin->fills_bytes / (4 * KIB) ||
+            how.keep_count <= twin_thin_least)
             return error;
         twin_rows_free(thin);
+        how.keep_count = larger_of(how.keep_count / 2, twin_thin_least);
     }
 }
-
-/* The rows of a run, thinned for each search. */
-struct thinned {
-    struct twin_rows fewest, small;
-};
 
 /* Replays within what they may take. */
 static int climb(const struct twin_rows *rows, const struct findings *findings,
@@ -138,28 +132,8 @@ static int climb(const struct twin_rows *rows, const struct findings *findings,
                                      &twin->drive, twin, why);
 }
 
-/* How much of a run each search gets, by what a drive makes of it. */
-static int thin_all(const struct twin_rows *rows, const struct drive *drive,
-                    struct thinned *thinned, struct fault *why)
-{
-    int error =
-        thin_to(rows, fewest, STEPS_FEWEST_MAX, drive, &thinned->fewest, why);
-
-    if (!error)
-        error = thin_to(rows, few, STEPS_FEW_MAX, drive, &thinned->small, why);
-    if (!error && thinned->small.count == 0)
-        error = fault_set(why, FAULT_OPEN, -EINVAL,
-                          "no probe that a twin knows has a row");
-    return error;
-}
-
-static void thinned_free(struct thinned *thinned)
-{
-    twin_rows_free(&thinned->fewest);
-    twin_rows_free(&thinned->small);
-}
-
-/* Its logs by many rows, and once more what goes with so many of them. */
+/* Its logs by many rows, and once more behind what goes with so many of them:
+ * few rows do not tell their number. */
 static int search_logs(const struct twin_rows *all,
                        const struct twin_rows *small,
                        const struct findings *findings, struct twin *twin,
@@ -171,9 +145,13 @@ static int search_logs(const struct twin_rows *all,
         return 0;
     int error = thin_to(all, most, STEPS_MOST_MAX, &twin->drive, &many, why);
     if (!error)
-        error = twin_search_logs(&many, findings, &twin->drive, twin, why);
+        error = twin_search_logs(&many, findings, &twin->drive, why);
+    if (!error)
+        error = climb(small, findings, twin, why);
+    if (!error && twin->drive.mapping == MAPPING_LOG_BLOCK)
+        error = twin_search_logs(&many, findings, &twin->drive, why);
     twin_rows_free(&many);
-    return error ? error : climb(small, findings, twin, why);
+    return error;
 }
 
 /* A cache of flash that holds so small a part of the drive with one bit a cell
@@ -236,43 +214,82 @@ static bool make_start(const struct start *start, const struct twin_rows *rows,
     return true;
 }
 
-/* Does a drive of today, large or small, with a cache of flash or without,
- * explain the rows better than one like those of the papers, with pages or with
- * logs, each with times of its own? The winner is searched further. */
+/* The best drive like those of the papers, and of today. */
+enum family { OLD, TODAY, FAMILIES };
+struct race {
+    struct drive best[FAMILIES];
+    double least[FAMILIES]; /* INFINITY: none */
+};
+
+/* Which drive like those of the papers, with pages or with logs, explains the
+ * rows best, and which of today, large or small, with a cache of flash or
+ * without, each with times of its own? */
 static int race(const struct twin_rows *rows, const struct findings *findings,
-                struct twin *twin, struct fault *why)
+                struct twin *twin, struct race *race, struct fault *why)
 {
-    enum { STEPS_RACE = 3, OLD = 2, TODAY = sizeof(starts) / sizeof(*starts) };
+    enum {
+        STEPS_RACE = 3,
+        OLDS = 2,
+        STARTS = sizeof(starts) / sizeof(*starts)
+    };
     const struct finding *logs = findings_get(findings, "log_list");
-    struct drive old[OLD] = {twin->drive, twin->drive}, today, drive;
+    struct drive old[OLDS] = {twin->drive, twin->drive}, today, drive;
     struct twin_times_fit fit;
-    double least = INFINITY;
-    size_t i = rows->cache_bytes ? OLD : 0; /* those had no SLC cache */
+    size_t i = rows->cache_bytes ? OLDS : 0; /* those had no SLC cache */
     int error = 0;
 
+    race->best[OLD] = twin->drive;
+    race->least[OLD] = race->least[TODAY] = INFINITY;
     if ((logs && logs->verdict == VERDICT_FOUND) ||
-        twin_shape_start(rows, findings, true, &today, why))
+        twin_shape_start(rows, findings, true, &today, why)) {
+        race->least[OLD] = 0;
         return 0;
+    }
     twin_aspect_apply(twin_aspect_find("mapping"), "shared-logs", &old[1]);
-    for (; i < OLD + TODAY && !error; i++) {
-        drive = i < OLD ? old[i] : today;
-        if (i >= OLD && !make_start(&starts[i - OLD], rows, findings, &drive))
+    for (; i < OLDS + STARTS && !error; i++) {
+        const enum family family = i < OLDS ? OLD : TODAY;
+        drive = family == OLD ? old[i] : today;
+        if (family == TODAY &&
+            !make_start(&starts[i - OLDS], rows, findings, &drive))
             continue;
         twin_times_start(&drive);
         error = twin_times(rows, STEPS_RACE, &drive, &fit, why);
-        twin->replays_count += fit.replays_count;
-        if (error || fit.cost >= least)
+        if (error || fit.cost >= race->least[family])
             continue;
-        least = fit.cost;
-        twin->drive = drive;
+        race->least[family] = fit.cost;
+        race->best[family] = drive;
     }
+    return error;
+}
+
+/* A structure may show its worth only once the rest of it fits: both climb. */
+static int climb_both(const struct twin_rows *rows,
+                      const struct findings *findings, struct twin *twin,
+                      struct fault *why)
+{
+    struct race raced;
+    struct drive best = twin->drive;
+    double least = INFINITY;
+    int error = race(rows, findings, twin, &raced, why);
+
+    for (int family = 0; family < FAMILIES && !error; family++) {
+        if (!isfinite(raced.least[family]))
+            continue;
+        twin->drive = raced.best[family];
+        error = climb(rows, findings, twin, why);
+        if (error || twin->times.cost >= least)
+            continue;
+        least = twin->times.cost;
+        best = twin->drive;
+    }
+    twin->drive = best;
     return error;
 }
 
 /* After how long a rest is the SLC cache empty, where no probe has found that?
  * The one under which a drive of today explains the rows best. */
 static int find_rest(const struct findings *findings, struct twin_rows *rows,
-                     struct twin *twin, struct fault *why)
+                     struct fault *why)
 {
     enum { RESTS = 4, STEPS_REST = 1, FIRST_S = 1, NEXT = 5 };
     uint64_t rest_ns = FIRST_S * UINT64_C(1000000000), best_ns = rest_ns;
@@ -290,7 +307,6 @@ static int find_rest(const struct findings *findings, struct twin_rows *rows,
         error = thin_to(rows, fewest, STEPS_FEWEST_MAX, &drive, &thin, why);
         if (!error)
             error = twin_times(&thin, STEPS_REST, &drive, &fit, why);
-        twin->replays_count += fit.replays_count;
         if (!error && fit.cost < least) {
             least = fit.cost;
             best_ns = rest_ns;
@@ -301,54 +317,56 @@ static int find_rest(const struct findings *findings, struct twin_rows *rows,
     return error;
 }
 
-static int fit_flash(const struct twin_rows *all, const struct thinned *thinned,
+static int fit_flash(const struct twin_rows *all, const struct twin_rows *small,
                      const struct findings *findings, struct twin *twin,
                      struct fault *why)
 {
-    const struct twin_rows *small = &thinned->small;
-    int error = race(&thinned->fewest, findings, twin, why);
+    struct twin_rows least = {.count = 0};
+    int error =
+        thin_to(all, fewest, STEPS_FEWEST_MAX, &twin->drive, &least, why);
 
     if (!error)
-        error = climb(&thinned->fewest, findings, twin, why);
+        error = climb_both(&least, findings, twin, why);
+    twin_rows_free(&least);
     if (!error)
         error = climb(small, findings, twin, why);
     if (!error)
         error = search_logs(all, small, findings, twin, why);
     if (!error)
         error = twin_times(small, STEPS_LAST, &twin->drive, &twin->times, why);
-    twin->replays_count += twin->times.replays_count;
     if (!error)
         error = twin_judge_structure(small, findings, twin, why);
-    return error ? error : contrast_with_null(small, twin, why);
+    if (!error)
+        error = contrast_with_null(small, twin, why);
+    return error ? error : weigh_direct(small, findings, twin, why);
 }
 
 int twin_fit(struct twin_rows *rows, const struct findings *findings,
              struct twin *twin, struct fault *why)
 {
-    struct thinned thinned = {.small = {0}};
+    struct twin_rows small = {.count = 0};
     int error = 0;
 
     memset(twin, 0, sizeof(*twin));
     if (rows->cache_bytes > 0 && rows->cache_rest_ns == 0)
-        error = find_rest(findings, rows, twin, why);
+        error = find_rest(findings, rows, why);
     if (!error)
         error = twin_shape_start(rows, findings, false, &twin->drive, why);
     if (error)
         return error;
     twin_times_start(&twin->drive);
-    error = thin_all(rows, &twin->drive, &thinned, why);
+    error = thin_to(rows, few, STEPS_FEW_MAX, &twin->drive, &small, why);
+    if (!error && small.count == 0)
+        error = fault_set(why, FAULT_OPEN, -EINVAL,
+                          "no probe that a twin knows has a row");
     if (!error)
-        error = fit_flash(rows, &thinned, findings, twin, why);
-    if (!error)
-        error = weigh_direct(&thinned.small, findings, twin, why);
-    if (!error)
-        error = twin_noise(rows, &twin->drive, why);
+        error = fit_flash(rows, &small, findings, twin, why);
     if (findings_integer(findings, "sleep_after") > 0) {
         twin->drive.sleep_after_ns[0] =
             findings_integer(findings, "sleep_after");
         twin->drive.wake_ns[0] = findings_integer(findings, "wake_time");
     }
-    thinned_free(&thinned);
+    twin_rows_free(&small);
     if (error == -ENOMEM)
         fault_set(why, FAULT_OPEN, error, "no memory to fit a twin");
     return error;

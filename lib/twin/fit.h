@@ -37,18 +37,16 @@ struct twin_decision {
 };
 
 struct twin {
-    struct drive drive; /* without truth, with noise as it was seen */
+    struct drive drive; /* without truth; its noise is twin_check()'s */
     struct twin_decision decisions[TWIN_ASPECTS_MAX];
     size_t decisions_count;
     bool flash; /* else no structure explains more than operation and length */
     struct twin_times_fit times;
     struct twin_contrast over_null; /* structure less the null model */
-    size_t replays_count;
 };
 
-/* How sure a structure must be better, in standard errors: of the some twenty
- * questions that a fit asks, less than one in ten is then answered by chance.
- * */
+/* How sure a structure must be better, in standard errors: of some twenty
+ * questions of a fit, chance answers less than one in ten then. */
 extern const double twin_z_least;
 
 /*

@@ -37,11 +37,6 @@ static int compare_ones(const void *a, const void *b)
     return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
-static unsigned depth_class(unsigned depth)
-{
-    return depth < 2 ? 0 : depth < 8 ? 1 : depth < 32 ? 2 : 3;
-}
-
 static size_t collect(const struct twin_rows *rows,
                       const uint32_t predicted_ns[], struct one ones[])
 {
@@ -52,7 +47,7 @@ static size_t collect(const struct twin_rows *rows,
         if (!row->held || row->weight <= 0 || predicted_ns[i] == 0)
             continue;
         ones[count++] = (struct one){
-            .group = (uint64_t)row->kind << 2 | depth_class(row->depth),
+            .group = (uint64_t)row->kind << 2 | twin_depth_class(row->depth),
             .cell = (uint64_t)row->probe << 40 |
                     (uint64_t)row->operation << 36 | row->length_bytes,
             .observed = row->observed_ns,

@@ -24,7 +24,7 @@ struct twin_error {
                       and twin_off_worst, and the twin explains deeper writes */
 };
 
-enum { TWIN_ERRORS_MAX = 4 * TWIN_KINDS_COUNT };
+enum { TWIN_ERRORS_MAX = TWIN_DEPTHS_COUNT * TWIN_KINDS_COUNT };
 extern const double twin_off_most, twin_off_worst;
 
 /*

@@ -36,7 +36,6 @@ static int score(struct search *search, const struct drive *drive,
     int error =
         twin_replay(drive, search->rows, search->predicted_ns, search->why);
 
-    search->twin->replays_count++;
     return error ? error
                  : twin_score(search->rows, search->predicted_ns, score);
 }

@@ -5,119 +5,148 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/infer/statistics/stats.h"
-#include "lib/twin/rows/replay.h"
 #include "lib/twin/score.h"
 
 /* An outlier takes at least five times as long, and lies six deviations out:
  * less is the tail of the spread. */
 static const double outlier_log = 1.6, outlier_deviations = 6;
 
-/* What the residuals of one kind of request would have as noise. */
+enum { OPERATIONS = 16, FEW = 1000 }; /* ten outliers where a hundredth are */
+
+/* What the residuals of some requests would have as noise. */
 struct noise_fit {
     double spread, share, factor_low, factor_high;
-    double excess; /* how much longer requests take by outliers, on average */
+    double key; /* what groups are ordered by */
+    size_t rows_count;
 };
 
-/* A drive file has no exponents, which smaller numbers are written with. */
-static const double number_least = 1e-4;
+/* One request's, and which others it belongs to. */
+struct residual {
+    unsigned group; /* probe and operation */
+    double log;
+};
 
-static double as_written(double number, double most)
+static int compare(const void *a, const void *b)
 {
-    return number < number_least ? 0 : fmin(number, most);
+    const struct residual *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->log > y->log) - (x->log < y->log);
 }
 
-/* Residuals in ascending order; a row that is its class's level is none. */
+/* In ascending order by group; a row that is its class's level is none. */
 static size_t collect(const struct twin_rows *rows,
-                      const struct twin_score *score, enum operation operation,
-                      double residuals[])
+                      const struct twin_score *score,
+                      struct residual residuals[])
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->items[i].operation == operation && score->residuals[i] != 0)
-            residuals[count++] = (double)score->residuals[i];
-    stats_sort(residuals, count);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct twin_row *row = &rows->items[i];
+        if (score->residuals[i] != 0)
+            residuals[count++] = (struct residual){
+                .group = (unsigned)row->probe * OPERATIONS + row->operation,
+                .log = (double)score->residuals[i]};
+    }
+    qsort(residuals, count, sizeof(*residuals), compare);
     return count;
 }
 
-static double factor_at(const double residuals[], size_t at)
+static double factor_at(const struct residual residuals[], size_t at)
 {
-    return fmin(fmax(exp(residuals[at]), 1), 1000);
+    return fmin(fmax(exp(residuals[at].log), 1), 1000);
 }
 
-static struct noise_fit fit_noise(const double residuals[], size_t count)
+static double spread_of(const struct residual residuals[], size_t count)
 {
     static const double quartiles_normal = 1.349; /* apart, in deviations */
-    struct noise_fit fit = {
-        .spread = (residuals[count * 3 / 4] - residuals[count / 4]) /
-                  quartiles_normal};
-    double limit = fmax(outlier_log, outlier_deviations * fit.spread);
+
+    return (residuals[count * 3 / 4].log - residuals[count / 4].log) /
+           quartiles_normal;
+}
+
+static struct noise_fit fit_noise(const struct residual residuals[],
+                                  size_t count)
+{
+    const double spread = spread_of(residuals, count);
+    struct noise_fit fit = {.spread = spread,
+                            .key = spread,
+                            .rows_count = count,
+                            .factor_low = 1,
+                            .factor_high = 1};
+    const double limit = fmax(outlier_log, outlier_deviations * spread);
     size_t first = count;
 
-    while (first > 0 && residuals[first - 1] > limit)
+    while (first > 0 && residuals[first - 1].log > limit)
         first--;
     size_t outliers = count - first;
     fit.share = (double)outliers / (double)count;
-    if (outliers == 0)
-        return fit;
-    fit.factor_low = factor_at(residuals, first + outliers / 20);
-    fit.factor_high = factor_at(residuals, count - 1 - outliers / 20);
-    fit.excess = fit.share * (fit.factor_low + fit.factor_high) / 2;
+    if (outliers > 0) {
+        fit.factor_low = factor_at(residuals, first + outliers / 20);
+        fit.factor_high = factor_at(residuals, count - 1 - outliers / 20);
+    }
     return fit;
 }
 
-static void set_noise(const struct noise_fit *fit, struct drive *drive)
+static int compare_keys(const void *a, const void *b)
 {
-    drive->jitter_sigma = as_written(fit->spread, 2);
-    drive->outlier_share = as_written(fit->share, 0.5);
-    if (drive->outlier_share == 0)
-        return;
-    drive->outlier_factor_low = fit->factor_low;
-    drive->outlier_factor_high = fit->factor_high;
+    const struct noise_fit *x = a, *y = b;
+
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The group that a quarter of the rows does not exceed; one must be there. */
+static struct noise_fit quartile(struct noise_fit fits[], size_t count)
+{
+    size_t rows = 0, before, at = 0;
+
+    for (size_t i = 0; i < count; i++)
+        rows += fits[i].rows_count;
+    qsort(fits, count, sizeof(*fits), compare_keys);
+    for (before = fits[0].rows_count; 4 * before < rows;)
+        before += fits[++at].rows_count;
+    return fits[at];
 }
 
 /* All requests share the noise, and what the structure does not explain only
- * makes them longer: the noise is what the operation with the least of it
- * shows. */
-static void set_least(const struct twin_rows *rows,
-                      const struct twin_score *score, double residuals[],
+ * adds to it. Groups that are spread far hide their outliers. */
+static void set_noise(const struct residual residuals[], size_t count,
                       struct drive *drive)
 {
-    enum { FEW = 400 }; /* four outliers where a hundredth are */
-    struct noise_fit least = {0};
-    bool any = false;
+    static const double alike = 1.5; /* spreads of the same noise */
+    struct noise_fit fits[TWIN_PROBES_MAX * OPERATIONS];
+    size_t fits_count = 0, used = 0;
 
-    for (int operation = 0; operation < OPERATION_IDLE; operation++) {
-        size_t count =
-            collect(rows, score, (enum operation)operation, residuals);
-        if (count < FEW)
-            continue;
-        struct noise_fit fit = fit_noise(residuals, count);
-        if (!any || fit.excess < least.excess)
-            least = fit;
-        any = true;
+    for (size_t at = 0, next; at < count; at = next) {
+        for (next = at;
+             next < count && residuals[next].group == residuals[at].group;)
+            next++;
+        if (next - at >= FEW)
+            fits[fits_count++] = fit_noise(&residuals[at], next - at);
     }
-    if (any)
-        set_noise(&least, drive);
+    if (fits_count == 0)
+        return;
+    const double most = alike * quartile(fits, fits_count).spread;
+    for (; used < fits_count && fits[used].spread <= most; used++)
+        fits[used].key = fits[used].share;
+    const struct noise_fit fit = quartile(fits, used);
+    drive->jitter_sigma = fmin(most / alike, 2);
+    drive->outlier_share = fmin(fit.share, 0.5);
+    drive->outlier_factor_low = fit.factor_low;
+    drive->outlier_factor_high = fit.factor_high;
 }
 
-int twin_noise(const struct twin_rows *rows, struct drive *drive,
-               struct fault *why)
+int twin_noise(const struct twin_rows *rows, const uint32_t predicted_ns[],
+               struct drive *drive)
 {
-    uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
-    double *residuals = malloc(rows->count * sizeof(*residuals));
+    struct residual *residuals = malloc(rows->count * sizeof(*residuals));
     struct twin_score score = {0};
-    int error = predicted_ns && residuals ? 0 : -ENOMEM;
+    int error = residuals ? twin_score(rows, predicted_ns, &score) : -ENOMEM;
 
     if (!error)
-        error = twin_replay(drive, rows, predicted_ns, why);
-    if (!error)
-        error = twin_score(rows, predicted_ns, &score);
-    if (!error)
-        set_least(rows, &score, residuals, drive);
+        set_noise(residuals, collect(rows, &score, residuals), drive);
     twin_score_free(&score);
-    free(predicted_ns);
     free(residuals);
     return error;
 }

@@ -2,7 +2,6 @@
 #ifndef SSDPROBE_TWIN_NOISE_H
 #define SSDPROBE_TWIN_NOISE_H
 
-#include "lib/base/fault.h"
 #include "lib/flash/drive/drive.h"
 #include "lib/twin/rows/rows.h"
 
@@ -10,10 +9,9 @@
  * Sets the noise of a fitted drive from what its classes leave over: the middle
  * of the residuals gives the spread, those far above it the share of outliers
  * and how long they take. Slow drift counts as spread. Levels are free here, so
- * that what the model gets wrong does not count as noise. 0, -ENOMEM, or what
- * twin_replay() says.
+ * that what the model gets wrong does not count as noise. 0 or -ENOMEM.
  */
-int twin_noise(const struct twin_rows *rows, struct drive *drive,
-               struct fault *why);
+int twin_noise(const struct twin_rows *rows, const uint32_t predicted_ns[],
+               struct drive *drive);
 
 #endif

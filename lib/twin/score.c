@@ -202,11 +202,6 @@ static int add_likelihoods(const struct twin_rows *rows, const bool moved[],
     return 0;
 }
 
-static double cost_of_class(const struct twin_rows *rows)
-{
-    return log((double)rows->count) / 2;
-}
-
 /* With predictions at their turn. */
 static int score_aligned(const struct twin_rows *rows,
                          const uint32_t predicted_ns[], const bool moved[],
@@ -235,8 +230,7 @@ static int score_aligned(const struct twin_rows *rows,
                     (float)(log((double)rows->items[i].observed_ns) -
                             levels_log[classes[i]]);
         error = add_likelihoods(rows, moved, score);
-        score->classes_count = classes_count;
-        score->total -= cost_of_class(rows) * (double)classes_count;
+        score->total -= log((double)rows->count) / 2 * (double)classes_count;
     }
     free(classes);
     free(levels_log);

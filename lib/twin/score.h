@@ -25,7 +25,6 @@
 extern const double twin_class_step_log;
 
 struct twin_score {
-    size_t classes_count;
     /* The log likelihood of the rows, each counted by its weight, less the cost
      * of the classes. Only differences on the same rows mean something. */
     double total;

@@ -9,7 +9,8 @@
 /*
  * The structure that fits best, from `drive` on: geometry, and what the
  * findings leave open, each with times of its own. Ends where no change of one
- * thing or of two fits better, or after so many replays.
+ * thing or of two fits better, or after so many replays. Its cost is
+ * `twin->times.cost`.
  */
 int twin_search_climb(const struct twin_rows *rows,
                       const struct findings *findings, size_t replays_max,
@@ -30,6 +31,6 @@ int twin_judge_structure(const struct twin_rows *rows,
  */
 int twin_search_logs(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
-                     struct twin *twin, struct fault *why);
+                     struct fault *why);
 
 #endif

@@ -283,7 +283,7 @@ int twin_search_climb(const struct twin_rows *rows,
     }
     if (!error)
         *drive = climb->drive;
-    twin->replays_count += climb->replays_count;
+    twin->times.cost = climb->cost;
     twin_slopes_free(climb->slopes);
     free(climb);
     return error;

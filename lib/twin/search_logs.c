@@ -16,7 +16,6 @@ struct search {
     const struct twin_rows *rows;
     struct drive drive; /* the best so far */
     double cost;
-    struct twin *twin;
     struct fault *why;
 };
 
@@ -29,7 +28,6 @@ static int try_value(const struct twin_aspect *aspect, const char *value,
     if (!twin_aspect_apply(aspect, value, &tried))
         return 0;
     int error = twin_times(search->rows, 0, &tried, &fit, search->why);
-    search->twin->replays_count += fit.replays_count;
     if (!error && fit.cost < search->cost - better_least) {
         search->drive = tried;
         search->cost = fit.cost;
@@ -48,15 +46,12 @@ static int try_values(const struct twin_aspect *aspect, struct search *search)
 
 int twin_search_logs(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
-                     struct twin *twin, struct fault *why)
+                     struct fault *why)
 {
     const struct twin_aspect *count = twin_aspect_find("log_blocks_count");
     const struct twin_aspect *victim = twin_aspect_find("log_victim");
-    struct search search = {.rows = rows,
-                            .drive = *drive,
-                            .cost = INFINITY,
-                            .twin = twin,
-                            .why = why};
+    struct search search = {
+        .rows = rows, .drive = *drive, .cost = INFINITY, .why = why};
 
     int error =
         twin_aspect_is_known(count, findings) ? 0 : try_values(count, &search);

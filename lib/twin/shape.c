@@ -23,7 +23,7 @@ enum { CHIP_PAGE_LEAST_BYTES = 2 << 10 };
 
 /* Stripes beside each other, so that one can erase while another works. More
  * banks than any drive has cost time and explain nothing. */
-enum { STRIPES_COUNT = 4, BANKS_MAX = 512, STRIPE_MAX = 64 };
+enum { STRIPES_COUNT = 4, BANKS_MAX = 512, STRIPE_MAX = 256 };
 
 /* ---- geometry ---------------------------------------------------------- */
 
@@ -157,13 +157,6 @@ static uint64_t levels_of(const struct findings *findings)
     return 1;
 }
 
-bool twin_contents_matter(const struct findings *findings)
-{
-    const struct finding *matter = stated(findings, "content_dependence");
-
-    return matter && matter->verdict == VERDICT_FOUND && matter->value.boolean;
-}
-
 static uint64_t extra_integer(const struct finding *finding, const char *name)
 {
     for (size_t i = 0; finding && i < finding->extras_count; i++)
@@ -199,22 +192,6 @@ static void set_buffers(const struct findings *findings, struct drive *drive)
     drive->segment_groups_count = findings_integer(findings, "segment_groups");
     if (drive->segment_groups_count == 0)
         drive->segment_groups_count = 1;
-}
-
-/* Pages of zeros may cost less to move. A unit that was not found is a small
- * one: pages that are wholly of zeros, or not at all, cost the same with it. */
-static void set_contents(const struct findings *findings, struct drive *drive)
-{
-    const uint64_t small_bytes = 4 * KIB;
-    uint64_t unit_bytes = findings_integer(findings, "content_unit");
-
-    if (!twin_contents_matter(findings))
-        return;
-    if (unit_bytes == 0)
-        for (unit_bytes = small_bytes;
-             drive->clustered_page_bytes % unit_bytes && unit_bytes > 512;)
-            unit_bytes /= 2;
-    drive->content_unit_bytes = unit_bytes;
 }
 
 /* How far the part of the table reaches that the controller holds tells its
@@ -341,7 +318,6 @@ int twin_shape_start(const struct twin_rows *rows,
         return apply_today(findings, rows->cache_rest_ns, drive) ? 0 : -ENOENT;
     struct twin_shape shape = first_shape(findings);
     drive->clustered_page_bytes = shape.page_bytes;
-    set_contents(findings, drive);
     set_reach(findings, drive);
     for (uint64_t parts = 1; parts <= 64; parts++) {
         shape.bank_page_bytes = shape.page_bytes / parts;
@@ -626,6 +602,10 @@ bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,
 {
     const struct finding *logs = stated(findings, "log_list");
 
+    /* A part of the table that is too small for any reach shows none. */
+    if (strcmp(aspect->key, "mapping_cache_bytes") == 0 &&
+        stated(findings, "mapping_reach"))
+        return strcmp(value, "0") == 0 || strcmp(value, "4KiB") == 0;
     if (strcmp(aspect->key, "mapping") != 0 || !logs)
         return true;
     return strcmp(value, logs->verdict == VERDICT_FOUND ? SHARED_LOGS
@@ -646,6 +626,5 @@ bool twin_aspect_is_known(const struct twin_aspect *aspect,
      * does. Shared logs look as if there were none. */
     return finding->verdict == VERDICT_FOUND ||
            strcmp(aspect->key, "write_buffer_bytes") == 0 ||
-           strcmp(aspect->key, "read_buffer_bytes") == 0 ||
-           strcmp(aspect->key, "mapping_cache_bytes") == 0;
+           strcmp(aspect->key, "read_buffer_bytes") == 0;
 }

@@ -80,9 +80,6 @@ bool twin_aspect_scale(const struct twin_aspect *aspect, double factor,
 void twin_aspect_value(const struct twin_aspect *aspect,
                        const struct drive *drive, char *value, size_t size);
 
-/* Does what is written change how long it takes to move it? */
-bool twin_contents_matter(const struct findings *findings);
-
 /* Do the findings leave room for that change? How many units of a drive of
  * today work at once stays as it was found. */
 bool twin_shape_allows(const struct twin_shape *before,

@@ -62,11 +62,6 @@ static bool has_groups(const struct drive *drive)
     return drive->segment_groups_count > 1;
 }
 
-static bool has_contents(const struct drive *drive)
-{
-    return has_flash(drive) && drive->content_unit_bytes > 0;
-}
-
 static bool has_slc(const struct drive *drive)
 {
     return has_flash(drive) && drive->slc_blocks_count > 0;
@@ -93,7 +88,6 @@ FIELD(flush_ns)
 FIELD(flush_work_ns)
 FIELD(group_switch_ns)
 FIELD(log_switch_ns)
-FIELD(zero_copy_ns)
 FIELD(slc_program_ns)
 FIELD(slc_read_ns)
 FIELD(direct_ns)
@@ -173,7 +167,6 @@ static const struct twin_time times[] = {
          50 * MS),
     TIME(log_switch_ns, has_logs, 5 * US, 5 * US, US / 10, 100 * MS),
     TIME(group_switch_ns, has_groups, 100 * US, 100 * US, US, 100 * MS),
-    TIME(zero_copy_ns, has_contents, 50 * US, 50 * US, US / 10, 100 * MS),
     TIME(slc_program_ns, has_slc, 200 * US, 200 * US, US, 100 * MS),
     TIME(slc_read_ns, has_slc, 25 * US, 25 * US, US, 10 * MS),
     TIME(direct_ns, has_no_flash, 50 * US, 50 * US, US / 10, 1000 * MS),

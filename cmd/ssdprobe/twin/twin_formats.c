@@ -110,7 +110,7 @@ static void put_unsaid(const struct writing *writing)
 static void put_head(const struct writing *writing,
                      const struct twin_made *made)
 {
-    char text[320];
+    char text[REPORT_TWIN_MAX];
 
     note(writing, "The twin of a probed drive, made by ssdprobe.");
     note(writing, report_twin_sentence(&made->shown, text, sizeof(text)));

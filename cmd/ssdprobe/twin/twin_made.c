@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/ssdprobe/twin/twin_formats.h"
+#include "lib/session/state/baseline.h"
 
 static const char *const origins[] = {
     [TWIN_MEASURED] = "measured",
@@ -46,8 +47,6 @@ static void show(const struct twin *twin, const struct twin_check *check,
     shown->explains = check->explains;
     memcpy(shown->reason, check->reason, sizeof(shown->reason));
     shown->explained_share = check->explained_share;
-    twin_unexplained(check->errors, check->errors_count, shown->unexplained,
-                     sizeof(shown->unexplained));
     shown->over_null_difference = twin->over_null.difference;
     shown->over_null_z = twin->over_null.z;
     for (size_t i = 0; i < check->errors_count; i++)
@@ -61,17 +60,28 @@ static void show(const struct twin *twin, const struct twin_check *check,
     }
 }
 
+static bool was_unsteady(const struct csv_rows *csv)
+{
+    for (size_t i = 0; i < csv->disturbed_count; i++)
+        if (strncmp(csv->disturbed[i].probe, baseline_times,
+                    strlen(baseline_times)) == 0)
+            return true;
+    return false;
+}
+
 int twin_make(const struct csv_rows *csv, const struct findings *findings,
               struct twin_made *made, struct fault *why)
 {
+    char unexplained[160];
+
     memset(made, 0, sizeof(*made));
     int error = twin_rows_make(csv, &made->rows);
     if (error)
         return fault_set(why, FAULT_OPEN, error, "no twin can be made of %s",
                          error == -EINVAL ? "a run without any request"
                                           : "the run: no memory");
-    if (twin_contents_matter(findings))
-        twin_rows_mind_contents(&made->rows, "content");
+    if (was_unsteady(csv) && twin_rows_mind_heat(&made->rows))
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for the rows");
     const uint64_t sleep_ns = findings_integer(findings, "sleep_after");
     if (sleep_ns)
         twin_rows_mind_sleep(&made->rows, sleep_ns);
@@ -83,10 +93,12 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
     if (error)
         return error;
     show(&made->twin, &made->check, &made->shown);
-    if (made->shown.unexplained[0])
+    twin_unexplained(made->check.errors, made->check.errors_count, unexplained,
+                     sizeof(unexplained));
+    if (unexplained[0])
         snprintf(made->twin.drive.description,
                  sizeof(made->twin.drive.description),
-                 "the twin does not explain %.120s", made->shown.unexplained);
+                 "the twin does not explain %.120s", unexplained);
     return 0;
 }
 

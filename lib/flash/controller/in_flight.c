@@ -10,11 +10,13 @@ struct program {
     uint32_t bytes;
 };
 
-/* A ring in the order of completion. Most go to its end at once. */
+/* A heap: none completes before the one at half its place. Most go to its end
+ * at once; where programs of two speeds take turns, none of them has to make
+ * room among thousands. */
 struct in_flight {
     uint64_t bytes;
-    uint32_t size, head, count;
-    struct program *ring;
+    uint32_t size, count;
+    struct program *heap;
 };
 
 int in_flight_create(uint32_t most_count, struct in_flight **result)
@@ -24,8 +26,8 @@ int in_flight_create(uint32_t most_count, struct in_flight **result)
     if (!in_flight)
         return -ENOMEM;
     in_flight->size = most_count;
-    in_flight->ring = calloc(most_count, sizeof(*in_flight->ring));
-    if (!in_flight->ring) {
+    in_flight->heap = calloc(most_count, sizeof(*in_flight->heap));
+    if (!in_flight->heap) {
         free(in_flight);
         return -ENOMEM;
     }
@@ -36,38 +38,49 @@ int in_flight_create(uint32_t most_count, struct in_flight **result)
 void in_flight_destroy(struct in_flight *in_flight)
 {
     if (in_flight)
-        free(in_flight->ring);
+        free(in_flight->heap);
     free(in_flight);
-}
-
-static struct program *at(const struct in_flight *in_flight, uint32_t index)
-{
-    return &in_flight->ring[(in_flight->head + index) % in_flight->size];
 }
 
 void in_flight_put(struct in_flight *in_flight, uint64_t done_ns,
                    uint32_t bytes)
 {
+    struct program *heap = in_flight->heap;
     uint32_t place = in_flight->count++;
 
     assert(in_flight->count <= in_flight->size);
-    for (; place > 0 && at(in_flight, place - 1)->done_ns > done_ns; place--)
-        *at(in_flight, place) = *at(in_flight, place - 1);
-    *at(in_flight, place) = (struct program){done_ns, bytes};
+    for (; place > 0 && heap[(place - 1) / 2].done_ns > done_ns;
+         place = (place - 1) / 2)
+        heap[place] = heap[(place - 1) / 2];
+    heap[place] = (struct program){done_ns, bytes};
     in_flight->bytes += bytes;
+}
+
+static void take_first(struct in_flight *in_flight)
+{
+    struct program *heap = in_flight->heap;
+    const uint32_t count = --in_flight->count;
+    uint32_t place = 0, next = 1;
+
+    in_flight->bytes -= heap[0].bytes;
+    for (; next < count; place = next, next = 2 * place + 1) {
+        if (next + 1 < count && heap[next + 1].done_ns < heap[next].done_ns)
+            next++;
+        if (heap[next].done_ns >= heap[count].done_ns)
+            break;
+        heap[place] = heap[next];
+    }
+    heap[place] = heap[count];
 }
 
 uint64_t in_flight_bytes(struct in_flight *in_flight, uint64_t now_ns)
 {
-    while (in_flight_next_ns(in_flight) <= now_ns && in_flight->count > 0) {
-        in_flight->bytes -= at(in_flight, 0)->bytes;
-        in_flight->head = (in_flight->head + 1) % in_flight->size;
-        in_flight->count--;
-    }
+    while (in_flight->count > 0 && in_flight_next_ns(in_flight) <= now_ns)
+        take_first(in_flight);
     return in_flight->bytes;
 }
 
 uint64_t in_flight_next_ns(const struct in_flight *in_flight)
 {
-    return in_flight->count > 0 ? at(in_flight, 0)->done_ns : UINT64_MAX;
+    return in_flight->count > 0 ? in_flight->heap[0].done_ns : UINT64_MAX;
 }

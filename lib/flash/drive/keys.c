@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,19 @@ static uint64_t *integer_at(struct drive *drive, const struct key_row *row)
 static double *real_at(struct drive *drive, const struct key_row *row)
 {
     return (double *)(void *)((char *)drive + row->offset);
+}
+
+/* To six digits and without an exponent, which a drive file cannot have. */
+static void format_real(double real, char *text, size_t size)
+{
+    const double decimals_most = 18; /* that a reader's 64 bits hold */
+    const double decimals = real > 0 ? 5 - floor(log10(real)) : 0;
+    const int length = snprintf(
+        text, size, "%.*f", (int)fmin(fmax(decimals, 0), decimals_most), real);
+    char *last = text + length - 1;
+
+    while (strchr(text, '.') && (*last == '0' || *last == '.'))
+        *last-- = '\0';
 }
 
 static void format_key(const struct key_row *row, uint64_t integer, double real,
@@ -41,7 +55,7 @@ static void format_key(const struct key_row *row, uint64_t integer, double real,
         snprintf(text, size, "%s", row->choices[integer]);
         break;
     case KEY_REAL:
-        snprintf(text, size, "%g", real);
+        format_real(real, text, size);
         break;
     case KEY_COUNT:
     case KEY_TEXT:

@@ -451,7 +451,7 @@ static void put_twin_errors(struct document *document,
 static void put_twin(const struct contents *contents, struct document *document)
 {
     const struct report_twin *twin = contents->report->twin;
-    char text[400];
+    char text[REPORT_TWIN_MAX];
 
     if (!twin)
         return;

@@ -23,7 +23,6 @@ struct replay {
     const struct twin_rows *rows;
     uint64_t limit_bytes, now_ns;
     uint64_t fold_bytes; /* 0: places stay as they are */
-    size_t noted_count;
     struct sent *sent;
 };
 
@@ -130,27 +129,12 @@ static int send_row(struct replay *replay, size_t at)
     return 0;
 }
 
-/* What rows that were left out wrote before this one. */
-static void note(struct replay *replay, size_t at)
-{
-    const struct twin_rows *rows = replay->rows;
-
-    while (replay->noted_count < rows->notes_count &&
-           rows->notes[replay->noted_count].before <= at) {
-        const struct twin_note *one = &rows->notes[replay->noted_count++];
-        if (replay->fold_bytes == 0)
-            flash_note_written(replay->flash, one->offset_bytes,
-                               one->length_bytes);
-    }
-}
-
 static int send_all(struct replay *replay, uint32_t predicted_ns[])
 {
     const size_t count = replay->rows->count;
     int error = 0;
 
     for (size_t i = 0; i < count && !error; i++) {
-        note(replay, i);
         error = send_row(replay, i);
     }
     for (size_t i = 0; i < count && !error; i++) {

@@ -2,16 +2,18 @@
 #include "lib/twin/rows/rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/infer/statistics/stats.h"
 #include "lib/twin/rows/align.h"
 
 const float twin_first_touch_weight = 0.25F;
 
 /* No drive file has a block shorter than this that many requests share, and a
  * bitmap of the largest drive still takes 2 MiB. */
-enum { PLACE_BYTES = 1 << 20 };
+enum { PLACE_BYTES = 1 << 20, SMALL_BYTES = 4096 };
 
 struct place_map {
     uint8_t *written; /* a bit a place */
@@ -96,6 +98,11 @@ const char *twin_kind_name(enum twin_kind kind)
     };
 
     return names[kind];
+}
+
+unsigned twin_depth_class(unsigned depth)
+{
+    return depth < 2 ? 0 : depth < 8 ? 1 : depth < 32 ? 2 : 3;
 }
 
 /* Do a read and a write overlap? */
@@ -250,6 +257,88 @@ void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns)
             rows->items[i].weight = 0;
 }
 
+/* So many reads in a row tell how fast the drive is. It is cool at first. */
+enum { HEAT_READS = 64, HEAT_FIRST = 4 };
+static const double heat_factor = 1.3;
+
+/* The middle of the reads from row `at` on; *end: the row behind the last of
+ * them. 0: there are too few. */
+static double read_middle_ns(const struct twin_rows *rows, size_t at,
+                             size_t *end)
+{
+    double times_ns[HEAT_READS];
+    size_t count = 0;
+
+    for (; at < rows->count && count < HEAT_READS; at++)
+        if (rows->items[at].kind == TWIN_READ && rows->items[at].alone &&
+            rows->items[at].length_bytes == SMALL_BYTES)
+            times_ns[count++] = rows->items[at].observed_ns;
+    *end = at;
+    stats_sort(times_ns, count);
+    return count < HEAT_READS ? 0 : times_ns[HEAT_READS / 2];
+}
+
+/* One slow middle is what the drive did; two in a row are heat. */
+static bool is_hot(const double middles_ns[], size_t at, double cool_ns)
+{
+    const double beside_ns = fmax(middles_ns[at - 1], middles_ns[at + 1]);
+
+    return fmin(middles_ns[at], beside_ns) > heat_factor * cool_ns;
+}
+
+/* How many times as long hot reads take; 1: none is hot. */
+static double find_heat(const double middles_ns[], size_t count, double cool_ns)
+{
+    double *hot_ns = malloc((count + 1) * sizeof(*hot_ns)), heat = 1;
+    size_t hot_count = 0;
+
+    for (size_t i = 1; hot_ns && i < count; i++)
+        if (is_hot(middles_ns, i, cool_ns))
+            hot_ns[hot_count++] = middles_ns[i];
+    if (hot_count > 0) {
+        stats_sort(hot_ns, hot_count);
+        heat = hot_ns[hot_count / 2] / cool_ns;
+    }
+    free(hot_ns);
+    return heat;
+}
+
+int twin_rows_mind_heat(struct twin_rows *rows)
+{
+    double *middles_ns = calloc(rows->count + 3, sizeof(*middles_ns));
+    double cool_ns = 0;
+    size_t count = 1;
+    bool before = false;
+
+    if (!middles_ns)
+        return -ENOMEM;
+    for (size_t at = 0; at < rows->count; count++) {
+        middles_ns[count] = read_middle_ns(rows, at, &at);
+        if (count <= HEAT_FIRST)
+            cool_ns += middles_ns[count] / HEAT_FIRST;
+    }
+    const double heat = find_heat(middles_ns, count, cool_ns);
+    for (size_t at = 0, end, i = 1; at < rows->count; i++) {
+        const bool hot = is_hot(middles_ns, i, cool_ns);
+        read_middle_ns(rows, at, &end);
+        for (; at < end; at++) {
+            struct twin_row *row = &rows->items[at];
+            if (hot != before) {
+                row->probe = TWIN_PROBE_NONE;
+                row->weight = 0;
+            } else if (hot && row->operation != OPERATION_IDLE)
+                row->observed_ns = (uint32_t)((double)row->observed_ns / heat);
+        }
+        before = hot;
+    }
+    free(middles_ns);
+    free(rows->by_time);
+    free(rows->groups);
+    free(rows->group_ends);
+    rows->groups = rows->group_ends = NULL;
+    return twin_rows_sort(rows);
+}
+
 void twin_rows_mind_cache(struct twin_rows *rows, uint64_t cache_bytes,
                           uint64_t rest_ns)
 {
@@ -257,23 +346,9 @@ void twin_rows_mind_cache(struct twin_rows *rows, uint64_t cache_bytes,
     rows->cache_rest_ns = rest_ns;
 }
 
-void twin_rows_mind_contents(struct twin_rows *rows, const char *probe)
-{
-    rows->contents_matter = true;
-    for (size_t i = 0; i < rows->count; i++) {
-        struct twin_row *row = &rows->items[i];
-        if (row->probe == TWIN_PROBE_NONE ||
-            strcmp(rows->probes[row->probe], probe) != 0)
-            continue;
-        row->probe = TWIN_PROBE_NONE;
-        row->weight = 0;
-    }
-}
-
 void twin_rows_free(struct twin_rows *rows)
 {
     free(rows->items);
-    free(rows->notes);
     free(rows->by_time);
     free(rows->groups);
     free(rows->group_ends);

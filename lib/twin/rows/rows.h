@@ -27,6 +27,10 @@ enum twin_kind {
 };
 const char *twin_kind_name(enum twin_kind kind);
 
+/* The nearest of the depths 1, 4, 16 and 64. */
+enum { TWIN_DEPTHS_COUNT = 4 };
+unsigned twin_depth_class(unsigned depth);
+
 struct twin_row {
     uint64_t offset_bytes;
     uint64_t gap_ns;  /* from the event that it followed to its sending */
@@ -47,24 +51,15 @@ struct twin_row {
                              sending */
 };
 
-/* Rows that were left out wrote there, before the row `before`. */
-struct twin_note {
-    uint64_t offset_bytes;
-    uint32_t length_bytes, before;
-};
-
 struct twin_rows {
     struct twin_row *items;
     size_t count;
-    struct twin_note *notes; /* in ascending order of `before` */
-    size_t notes_count;
     char probes[TWIN_PROBES_MAX][32];
     size_t probes_count;
     uint64_t capacity_bytes, request_limit_bytes;
     /* See twin_rows_mind_cache(); 0: there is none. */
     uint64_t cache_bytes, cache_rest_ns;
     uint64_t fills_bytes; /* of such writes; see there */
-    bool contents_matter; /* see twin_rows_mind_contents() */
     bool may_fold;        /* see twin_replay(): exact places do not matter */
     /* Row numbers in ascending order of `observed_ns`. */
     uint32_t *by_time;
@@ -91,12 +86,12 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows);
  * a replay does not sleep. */
 void twin_rows_mind_sleep(struct twin_rows *rows, uint64_t after_ns);
 /*
- * Of a drive that moves zeros for less. A replay writes nothing but what is not
- * zero: rows of `probe`, which writes zeros as well, are sent, but neither
- * compared nor kept by twin_thin(). What else it leaves out is noted, for what
- * was written costs more to move than what never was.
+ * Of a drive that was slower at times, as hot ones are. What it took while
+ * random reads of 4 KiB took longer than at first is shortened by as much. What
+ * lies between slow reads and others is sent, but neither compared nor kept by
+ * twin_thin(). 0 or -ENOMEM.
  */
-void twin_rows_mind_contents(struct twin_rows *rows, const char *probe);
+int twin_rows_mind_heat(struct twin_rows *rows);
 /*
  * Of a drive whose SLC cache holds so many bytes and is empty again after such
  * a rest (0: that is not known). What twin_thin() leaves out fills it as well:

@@ -5,117 +5,135 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/twin/rows/replay.h"
 
-const size_t twin_thin_least = 100;
+const size_t twin_thin_least = 60;
 
-/* The rows of one probe as they are met. */
-struct pass {
-    size_t count;     /* of its rows; 0: none is kept */
+enum { PLACE_BYTES = 4096 };
+
+/* The rows of one probe that ask one question at one depth, as they are met. */
+struct stratum {
+    size_t count;
     uint64_t steps;   /* that a replay of them takes */
     size_t keep, run; /* rows: of all, and of those that stay together */
-    size_t streaming; /* rows of sequential writes at depth */
-    size_t seen;
-    size_t left; /* of the run under way */
-    bool due;    /* a run begins as soon as it can */
+    size_t seen, kept;
 };
 
-/*
- * Is the next row in one of the runs? A run begins where nothing is under way:
- * what a request waits for would be left out, else.
- */
-static bool is_kept(bool quiet, struct pass *pass)
+/* A probe's: a run that one of them begins takes in what the others ask
+ * meanwhile, for one request prepares what the next one shows. */
+enum { STRATA_COUNT = TWIN_KINDS_COUNT * TWIN_DEPTHS_COUNT };
+struct pass {
+    struct stratum strata[STRATA_COUNT]; /* by kind, then by depth */
+    const struct stratum *under_way;
+    size_t left; /* rows of its run */
+    bool whole;  /* they are so few */
+};
+
+static struct stratum *stratum_of(struct pass passes[],
+                                  const struct twin_row *row)
 {
-    if (pass->count <= pass->keep)
-        return pass->count > 0;
-    size_t runs = pass->keep / pass->run;
-    size_t pitch = pass->count / (runs ? runs : 1);
-    pass->due = pass->due || pass->seen % pitch == 0;
-    pass->seen++;
-    if (pass->due && quiet) {
-        pass->left = pass->run;
-        pass->due = false;
+    return &passes[row->probe].strata[row->kind * TWIN_DEPTHS_COUNT +
+                                      twin_depth_class(row->depth)];
+}
+
+/*
+ * Is row `at` in one of the runs? They lie evenly over the rows of a stratum. A
+ * run begins where nothing is under way: what a request waits for would be left
+ * out, else. The second of several that are sent together tells the stratum,
+ * for the first one is not in order.
+ */
+static bool is_kept(struct pass passes[], const struct twin_rows *rows,
+                    size_t at)
+{
+    const struct twin_row *row = &rows->items[at];
+    const bool together =
+        at + 1 < rows->count && !row[1].quiet && row[1].probe == row->probe;
+    struct pass *pass = &passes[row->probe];
+    struct stratum *stratum = stratum_of(passes, row);
+    struct stratum *first = together ? stratum_of(passes, &row[1]) : stratum;
+
+    if (pass->left == 0 && row->quiet &&
+        first->kept * first->count < (first->seen + 1) * first->keep) {
+        pass->under_way = first;
+        pass->left = smaller_of(first->run, first->keep - first->kept);
+        first->kept += pass->left;
     }
+    stratum->seen++;
+    if (pass->whole)
+        return true;
     if (pass->left == 0)
         return false;
     pass->left--;
+    stratum->kept += stratum != pass->under_way;
     return true;
 }
 
-static uint64_t steps_of(const struct twin_thinning *how,
-                         const struct twin_row *row)
+static uint64_t steps_of(const struct twin_row *row)
 {
-    return how->per_probe_steps && row->operation != OPERATION_IDLE
-               ? twin_steps_a_row + row->length_bytes / how->page_bytes
-               : twin_steps_a_row;
+    return row->operation == OPERATION_IDLE
+               ? twin_steps_a_row
+               : twin_steps_a_row + row->length_bytes / PLACE_BYTES;
 }
 
-/* Large requests take as long to replay as many small ones: a probe with those
- * keeps fewer rows, and the others need not. */
-static void allot(const struct twin_thinning *how, struct pass *pass)
+/* Large requests take as long to replay as many small ones: a stratum with
+ * those keeps fewer rows, and the others need not. */
+static void allot(const struct twin_thinning *how, size_t most,
+                  bool writes_together, struct stratum *stratum)
 {
-    pass->keep = how->per_probe_count;
-    if (how->per_probe_steps && pass->steps > how->per_probe_steps) {
-        size_t keep =
-            (size_t)((double)pass->count * (double)how->per_probe_steps /
-                     (double)pass->steps);
-        keep = keep > twin_thin_least ? keep : twin_thin_least;
-        pass->keep = keep < pass->keep ? keep : pass->keep;
-    }
-    pass->run = how->run_count < pass->keep ? how->run_count : pass->keep;
-    /* What a buffer and an SLC cache take in shows from their first byte. */
-    if (pass->streaming > pass->count / 2)
-        pass->run = pass->keep;
+    /* Writes together fill a buffer and an SLC cache, which shows only where
+     * many stay together from the first on. */
+    enum { LONGER = 8 };
+    const size_t longer = writes_together ? LONGER : 1;
+    const uint64_t steps_max = how->steps_max * longer;
+
+    if (stratum->count < smaller_of(twin_thin_least, most))
+        return; /* kept in the runs of others */
+    stratum->keep = smaller_of(how->keep_count * longer, stratum->count);
+    if (how->steps_max && stratum->steps > steps_max)
+        stratum->keep =
+            smaller_of(stratum->keep,
+                       larger_of(stratum->count * steps_max / stratum->steps,
+                                 twin_thin_least));
+    stratum->run = writes_together ? stratum->keep
+                                   : smaller_of(how->run_count, stratum->keep);
 }
 
-/* How many rows of each probe may be kept. */
+/* How many rows of each stratum may be kept. */
 static void count_rows(const struct twin_rows *rows,
                        const struct twin_thinning *how, struct pass passes[])
 {
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].probe != TWIN_PROBE_NONE) {
-            passes[rows->items[i].probe].count++;
-            passes[rows->items[i].probe].steps +=
-                steps_of(how, &rows->items[i]);
-            if (rows->items[i].kind == TWIN_WRITE_IN_ORDER &&
-                !rows->items[i].alone)
-                passes[rows->items[i].probe].streaming++;
+            struct stratum *stratum = stratum_of(passes, &rows->items[i]);
+            stratum->count++;
+            stratum->steps += steps_of(&rows->items[i]);
         }
-    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++)
-        allot(how, &passes[probe]);
-}
-
-/* ---- what was written meanwhile ---------------------------------------- */
-
-enum { PLACE_BYTES = 4096 };
-
-/* Notes what a row that is left out writes where no other had written. */
-static void note(const struct twin_row *row, uint8_t written[],
-                 struct twin_rows *thin)
-{
-    const uint64_t end = row->offset_bytes + row->length_bytes;
-    bool is_new = false;
-
-    if (!thin->notes || row->operation != OPERATION_WRITE ||
-        end > thin->capacity_bytes)
-        return;
-    for (uint64_t at = row->offset_bytes / PLACE_BYTES; at * PLACE_BYTES < end;
-         at++) {
-        is_new = is_new || !written[at];
-        written[at] = 1;
+    for (size_t probe = 0; probe < rows->probes_count; probe++) {
+        struct stratum *strata = passes[probe].strata;
+        size_t most = 0, all = 0, steps = 0;
+        for (size_t i = 0; i < STRATA_COUNT; i++) {
+            most = larger_of(most, strata[i].count);
+            all += strata[i].count;
+            steps += strata[i].steps;
+        }
+        passes[probe].whole = all <= how->keep_count &&
+                              (how->steps_max == 0 || steps <= how->steps_max);
+        for (size_t i = 0; i < STRATA_COUNT; i++) {
+            const size_t kind = i / TWIN_DEPTHS_COUNT;
+            allot(how, most,
+                  i % TWIN_DEPTHS_COUNT > 0 &&
+                      (kind == TWIN_WRITE || kind == TWIN_WRITE_IN_ORDER),
+                  &strata[i]);
+        }
     }
-    if (is_new)
-        thin->notes[thin->notes_count++] =
-            (struct twin_note){.offset_bytes = row->offset_bytes,
-                               .length_bytes = row->length_bytes,
-                               .before = (uint32_t)thin->count};
 }
 
 /* ---- what fills the SLC cache ------------------------------------------ */
 
 /* By requests of a MiB; and again after a rest while all of them are few enough
  * for the replays of a search. */
-enum { FILL_BYTES = 1 << 20, FILLS_MOST_BYTES = 1 << 30 };
+enum { FILL_BYTES = 1 << 20, FILLS_MOST_BYTES = 1 << 28 };
 
 /* How full it was in the run, and how full it is by the rows that are kept. */
 struct cache {
@@ -200,25 +218,19 @@ static size_t fills_most(const struct twin_rows *rows)
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin)
 {
-    struct pass passes[TWIN_PROBES_MAX] = {{0}};
+    struct pass *passes = calloc(TWIN_PROBES_MAX, sizeof(*passes));
     uint32_t *now_at = malloc((rows->count + 1) * sizeof(*now_at));
     struct cache cache = {.bytes = rows->cache_bytes,
                           .rest_ns = rows->cache_rest_ns};
-    const bool notes = rows->contents_matter;
-    uint8_t *written =
-        notes ? calloc(rows->capacity_bytes / PLACE_BYTES + 1, 1) : NULL;
     int error = 0;
 
     *thin = *rows;
     thin->count = 0;
     thin->by_time = thin->groups = thin->group_ends = NULL;
-    thin->notes =
-        notes ? malloc((rows->count + 1) * sizeof(*thin->notes)) : NULL;
-    thin->notes_count = 0;
     thin->may_fold = true;
     thin->items =
         malloc((rows->count + fills_most(rows) + 1) * sizeof(*thin->items));
-    if (!now_at || !thin->items || (notes && (!written || !thin->notes)))
+    if (!passes || !now_at || !thin->items)
         error = -ENOMEM;
     else
         count_rows(rows, how, passes);
@@ -228,9 +240,7 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         const uint64_t written_bytes =
             row.operation == OPERATION_WRITE ? row.length_bytes : 0;
         cache_rest(&row, thin, &cache);
-        if (row.probe == TWIN_PROBE_NONE ||
-            !is_kept(row.quiet, &passes[row.probe])) {
-            note(&row, written, thin);
+        if (row.probe == TWIN_PROBE_NONE || !is_kept(passes, rows, i)) {
             fill(&cache.full_bytes, written_bytes, &cache);
             if (written_bytes)
                 cache.place_bytes = row.offset_bytes;
@@ -250,8 +260,8 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         now_at[i] = (uint32_t)thin->count;
         thin->items[thin->count++] = row;
     }
+    free(passes);
     free(now_at);
-    free(written);
     if (!error)
         error = twin_rows_sort(thin);
     if (error)

@@ -4,27 +4,26 @@
 
 #include "lib/twin/rows/rows.h"
 
-/* How much of each probe is kept. */
+/* How much is kept of what a probe asks of one kind at one depth. */
 struct twin_thinning {
-    size_t per_probe_count; /* rows at most */
-    size_t run_count;       /* rows that stay together, for what they leave
-                               behind in the drive matters to the next */
-    /* So many steps of a replay at most, a page being one, but never fewer rows
+    size_t keep_count; /* rows at most */
+    size_t run_count;  /* rows that stay together, for what they leave behind
+                          in the drive matters to the next */
+    /* So many steps of a replay at most, 4 KiB being one, but never fewer rows
      * than twin_thin_least; 0: as many as there are. */
-    uint64_t per_probe_steps;
-    uint64_t page_bytes;
+    uint64_t steps_max;
 };
 
-/* Rows of a run at least: what they leave behind in the drive is what most of
+/* So many rows at least: what they leave behind in the drive is what most of
  * the structure shows by. */
 extern const size_t twin_thin_least;
 
 /*
- * Some rows of each probe, in runs that lie evenly over it, with their order
- * and the pauses between them. A run begins where nothing is under way. What
- * lies between two runs is not sent at all; rows that are held are sent, but
- * have no weight. `thin` may have no row; it is freed with twin_rows_free(). 0
- * or -ENOMEM.
+ * Some rows of each probe, kind and depth, in runs that lie evenly over them,
+ * with their order and the pauses between them. A run begins where nothing is
+ * under way. What lies between two runs is not sent at all; rows that are held
+ * are sent, but have no weight. `thin` may have no row; it is freed with
+ * twin_rows_free(). 0 or -ENOMEM.
  */
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin);
