@@ -128,9 +128,12 @@ static void conclude_without_page(struct block_probe *state,
         block_conclude_pieces(state, &spikes, pieces_confidence, findings))
         block_say_open(
             findings,
-            "the length of sequential writes needs clustered_page, which is "
-            "not known, and too few write lengths agree on a distance between "
-            "slow writes; if you know it, pass --assume=clustered_page=VALUE");
+            state->page_is_absent
+                ? block_few_agree
+                : "the length of sequential writes needs clustered_page, which "
+                  "is not known, and too few write lengths agree on a distance "
+                  "between slow writes; if you know it, pass "
+                  "--assume=clustered_page=VALUE");
 }
 
 /* ---- the probe --------------------------------------------------------- */

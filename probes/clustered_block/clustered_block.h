@@ -263,7 +263,7 @@ void block_say_lost(struct findings *findings);
  * adds none: then another route may tell. */
 
 /* Of writes in order no length but one told anything: at random more may. */
-extern const char block_unsettled[];
+extern const char block_unsettled[], block_few_agree[];
 
 /* For slow writes of a page that nothing confirms yet. Tests whether their
  * distance is one in bytes, not in requests. */

@@ -33,6 +33,8 @@ static enum claim claim_lookup(struct block_probe *state,
 const char block_unsettled[] =
     "slow writes come at a fixed distance in sequential writing, which does "
     "not show how much of a block each write uses up";
+const char block_few_agree[] =
+    "too few write lengths agree on a distance between slow writes";
 static const char fetches[] =
     "slow writes come at a fixed distance, but the first read in an area of "
     "that length takes longer as well: the drive fetches a part of its mapping "
@@ -72,7 +74,7 @@ const char *block_conclude_pieces(struct block_probe *state,
         return other_distance;
     if (compared.claim == CLAIM_OPEN &&
         (!compared.is_plain || compared.lengths_count < 2))
-        return "too few write lengths agree on a distance between slow writes";
+        return block_few_agree;
     if (compared.claim == CLAIM_OPEN)
         confidence = fmin(doubtful_confidence, confidence);
     if (compared.missed) {
