@@ -75,7 +75,7 @@ probes/clustered_page/clustered_page.h|s/page_effect_confidence = 0.85/page_effe
 probes/clustered_page/certify.c|s/SIDE_ABOVE, page_effect_low, page_effect_low, NULL/SIDE_ABOVE, -9, -9, NULL/|test_probes_kim|recovery
 probes/clustered_page/certify.c|s/(multiple % 2 ? 2 : 1) \* page_bytes,/page_bytes,/;s/^ *2 \* size, SIDE_BELOW/size, SIDE_BELOW/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.c|s/merge_hides = 0.4055/merge_hides = 0.2231/|test_probes_kim|recovery
-probes/clustered_page/stairs.c|s/multiple <= 7/multiple <= 1/|test_probes_kim|recovery
+probes/clustered_page/stairs.c|s/steps_of(state, 7, 2/steps_of(state, 1, 2/|test_probes_kim|recovery
 probes/clustered_page/stairs.c|s/page_shifted(page_bytes \/ 2 + state->block_bytes/page_shifted(page_bytes/|test_probes_kim|recovery
 probes/clustered_page/stairs.c|s/contrast.n\[PAGE_PITCH\] = page_bytes;/(void)page_bytes;/|test_probes_kim|recovery
 probes/clustered_page/certify.c|s/&& limit % page_bytes;/\&\& false;/|test_probes_kim|recovery
