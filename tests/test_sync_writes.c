@@ -2,6 +2,7 @@
 /* sync-writes: the times and rates of commits are those of the model; where a
  * drive is too slow for enough of them, nothing is said of the longest. */
 #include "lib/flash/drive/drive.h"
+#include "lib/oracle/seen.h"
 #include "probes/probes.h"
 #include "tests/probing.h"
 #include "tests/suite_run.h"
@@ -55,6 +56,25 @@ START_TEST(it_is_what_the_file_states)
 END_TEST
 
 /* ---- what cannot be told ------------------------------------------------- */
+
+/* Chance holds up as many commits as p99 counts: no run can tell it, and the
+ * model does not state it. */
+START_TEST(a_percentile_on_a_cliff_is_not_stated)
+{
+    static const char *const specs[] = {"sata-mlc,noise=none",
+                                        "sata-mlc,noise=realistic"};
+    struct sync_seen seen[2];
+    struct drive drive;
+    struct fault why;
+
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(drive_load(specs[i], &drive, &why), 0);
+        ck_assert_int_eq(oracle_sync(&drive, &seen[i], &why), 0);
+    }
+    ck_assert(seen[0].p99_ns.seen && !seen[1].p99_ns.seen);
+    ck_assert(seen[1].rate.seen);
+}
+END_TEST
 
 /* An SLC cache that fills takes its commits faster than what is behind it. */
 START_TEST(a_rate_that_falls_is_a_range)
@@ -110,6 +130,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, it_is_what_the_file_states, 0,
                         suite_rows(sizeof(drives) / sizeof(drives[0])));
+    tcase_add_test(cases, a_percentile_on_a_cliff_is_not_stated);
     tcase_add_test(cases, a_rate_that_falls_is_a_range);
     tcase_add_test(cases, a_slow_drive_has_no_longest_of_a_thousand);
     tcase_add_test(cases, one_in_eighty_waits);

@@ -305,8 +305,8 @@ START_TEST(test_writes_alone_need_those_together)
 }
 END_TEST
 
-/* One outlier of many requests is a share that the drive file can state. What
- * one probe's writes wait for is no noise of the others. */
+/* The drive file can state a share of one outlier in many requests. Waits of
+ * one probe's writes are no noise of the other probes. */
 START_TEST(test_a_rare_outlier_is_noise)
 {
     enum { COUNT = 11000 };

@@ -372,7 +372,8 @@ static bool is_said(const struct findings *findings, size_t first,
     return false;
 }
 
-/* A search that was cut off may need as many times the budget. */
+/* A search that was cut off may need as many times the budget. A part of the
+ * budget does not tell how large all of it is. */
 enum { BUDGET_TIMES = 4 };
 
 /* What was said from `first` on stands: only the rest is left open. */
@@ -380,17 +381,18 @@ static void say_unfinished(const struct study *study, struct findings *findings,
                            size_t first)
 {
     const struct probe *probe = study->probe;
-    char reason[200], written[24], budget[24];
+    char reason[200], budget[24];
 
     snprintf(
         reason, sizeof(reason),
         "the measurement ended after %llu requests, too early for an answer",
         (unsigned long long)study->rows_count);
-    if (study->written_bytes > 0)
+    if (study->written_bytes > 0 && !probe->budget_parts)
         snprintf(reason, sizeof(reason),
                  "the measurement ended after %s of writes, too early for an "
-                 "answer; --write-budget=%s allows more",
-                 format_bytes(study->written_bytes, written, sizeof(written)),
+                 "answer; if the write budget ended it, --write-budget=%s "
+                 "allows more",
+                 TEXT_BYTES(study->written_bytes),
                  format_bytes_option(BUDGET_TIMES *
                                          study->setting.write_budget_bytes,
                                      budget, sizeof(budget)));

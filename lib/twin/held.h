@@ -20,8 +20,8 @@ struct twin_error {
      * probe, without the slowest fiftieth, as the mean over those. */
     double mean_off;
     double p99_off; /* above 0: the twin's is longer; NAN: too few rows */
-    bool explains;  /* mean_off and cells of many rows are within twin_off_most
-                      and twin_off_worst, and the twin explains deeper writes */
+    bool explains;  /* mean_off is within twin_off_most and each cell of many
+                      rows within twin_off_worst; and deeper writes as well */
 };
 
 enum { TWIN_ERRORS_MAX = TWIN_DEPTHS_COUNT * TWIN_KINDS_COUNT };

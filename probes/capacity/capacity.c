@@ -76,6 +76,7 @@ static const uint64_t near_pitch_bytes = 64 * KIB;
 /* Marks of the grid lie beside all near and far ones. */
 static const uint64_t grid_shift_bytes = 32 * KIB;
 static const uint64_t piece_usual_bytes = MIB;
+static const uint64_t page_bytes = 4 * KIB; /* of the fill */
 
 static void add_mark(struct layout *layout, enum what what, uint32_t power,
                      uint64_t offset_bytes)
@@ -125,7 +126,6 @@ static void add_grid(struct layout *layout, uint64_t first_bytes,
 
 static void lay_out(const struct setting *setting, struct layout *layout)
 {
-    const uint64_t page_bytes = 4 * KIB;
     const uint64_t first_bytes =
         (setting->region_offset_bytes + MIB - 1) / MIB * MIB;
     const uint64_t end_bytes =
@@ -137,12 +137,9 @@ static void lay_out(const struct setting *setting, struct layout *layout)
                       MIB * MIB};
     layout->fill_offset_bytes =
         (end_bytes - layout->fill_bytes) / page_bytes * page_bytes;
-    layout->piece_bytes =
-        setting->request_limit_bytes
-            ? smaller_of(setting->request_limit_bytes / page_bytes * page_bytes,
-                         piece_usual_bytes)
-            : piece_usual_bytes;
-    layout->piece_bytes = larger_of(layout->piece_bytes, layout->unit_bytes);
+    layout->piece_bytes = larger_of(setting_piece(setting, piece_usual_bytes) /
+                                        page_bytes * page_bytes,
+                                    layout->unit_bytes);
     add_mark(layout, ALONE, 0, near_place(first_bytes, 1));
     add_pairs(layout, first_bytes, end_bytes, NEAR);
     add_grid(layout, first_bytes, end_bytes);
@@ -169,7 +166,6 @@ struct state {
 static const char phase_far[] = "marks", phase_near[] = "pairs";
 enum { MARK_FIRST = 1, MARK_FAR, MARK_AGAIN, BISECT_MAX = 40 };
 enum { MARKS = MARKS_MAX + 2 * PAIRS_MAX + BISECT_MAX + 1 };
-static const uint64_t page_bytes = 4 * KIB; /* of the fill */
 /* A larger cache may hide a loss, and a drive may forget only once it is full:
  * the marks and the fill are a small part of what it says it has. */
 static const double genuine_confidence = 0.95, fake_confidence = 0.999;

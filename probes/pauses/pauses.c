@@ -161,7 +161,8 @@ static void think(struct study *study, struct findings *findings)
     if (reach_ns == 0) {
         study_say_open(&probe_pauses, findings,
                        "so many single reads are held up that pauses by the "
-                       "clock would not show among them");
+                       "clock would not show among them; stop what else uses "
+                       "the drive, or try a quieter host");
         return;
     }
     study_say_absent(

@@ -321,7 +321,7 @@ static const double far_none = 0.002;
 static const double long_least = 2;
 /* Pauses are the drive's, but for as many as others make, where they are so
  * many times as frequent; where they are as frequent, within three standard
- * errors, the drive makes none; and between the two nothing is told. */
+ * errors, the drive makes none; and between the two it stays open. */
 static const double pauses_least = 3, errors_most = 3;
 
 static const struct timing *rows_of(const struct state *state, uint32_t round)

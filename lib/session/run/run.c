@@ -333,7 +333,9 @@ static int run_once(struct session *session, const struct setting *setting,
     return error;
 }
 
-/* What is lost beyond the drive's real capacity is not measured any more. */
+/* What is lost beyond the drive's real capacity is not measured any more. What
+ * the run wrote by now may look like nothing. A cause that the recording has
+ * stays. */
 static void keep_within(struct session *session,
                         const struct probe *const probes[])
 {
@@ -344,7 +346,14 @@ static void keep_within(struct session *session,
         return;
     skip_unkept(&session->findings, probes, &session->setting);
     session->setting = kept;
-    learn_again(session);
+    const struct setting measured = setting_measured(&kept);
+    written_begin(&session->written, measured.region_offset_bytes,
+                  measured.region_length_bytes, measured.seed);
+    session->written.looked = true;
+    session->baseline = (struct baseline){.count = 0};
+    if (!session->flushes_told && session->cost.pilot.bytes_written > 0)
+        (void)learn_flushes(session, NULL);
+    learn_state(session);
 }
 
 /* Runs one probe, or adds the reason why it does not run. `ended`: the run has

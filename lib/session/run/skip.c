@@ -316,10 +316,13 @@ void skip_unkept(struct findings *findings, const struct probe *const probes[],
     const struct setting kept = skip_lost(setting, findings);
     const bool all_lost = is_lost(&kept, findings);
     bool lost = is_lost(setting, findings);
-    char within[24];
+    const uint64_t kept_mib = kept_by(findings) / MIB;
+    char remedy[64] = "";
 
-    snprintf(within, sizeof(within), "0,%lluMiB",
-             (unsigned long long)(kept_by(findings) / MIB));
+    if (kept_mib > 0)
+        snprintf(remedy, sizeof(remedy),
+                 ": measure again within it, with --region=0,%lluMiB",
+                 (unsigned long long)kept_mib);
     for (size_t i = 0; i < findings->count && lost; i++) {
         struct finding *finding = &findings->items[i];
         /* What comes behind it was measured within. */
@@ -330,8 +333,7 @@ void skip_unkept(struct findings *findings, const struct probe *const probes[],
         finding_withdraw(finding);
         finding_why(finding,
                     "the drive drops data written beyond its real capacity, "
-                    "and requests there never reach its flash: measure again "
-                    "within it, with --region=%s",
-                    within);
+                    "and requests there never reach its flash%s",
+                    remedy);
     }
 }
