@@ -67,6 +67,8 @@ lib/infer/study.c|s/budget + aside_most_bytes);/budget + 99 * aside_most_bytes);
 lib/infer/study.c|s/reads = probe->surveys;/reads = 0 * probe->surveys;/|test_survey|
 probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|
 probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
+probes/stripe/search.c|s/own_least = 0.9/own_least = 9/|test_stripe|
+probes/stripe/stripe.c|s/waits_least = 1.1/waits_least = 11/|test_stripe|
 probes/stripe/search.c|s/1 - off \/ unit/1 - off \/ unit \/ 2/|test_stripe|
 probes/stripe/search.c|s/full_least = 0.97/full_least = 0.5/|test_stripe|
 lib/oracle/seen_stripe.c|s/serial_least = 1.92/serial_least = 2.2/|test_stripe|

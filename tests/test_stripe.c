@@ -14,6 +14,11 @@ static const struct expected {
     {"nvme-tlc", "98304", "32"},
     {"nvme-dramless", "16384", "8"},
     {"sata-mlc", "16384", "16"},
+    /* Pages differ more in what they take than pairs that wait from others. */
+    {"nvme-tlc,read_second_ns=80us,read_third_ns=115us", "98304", "32"},
+    /* Reads of the window wait for their mapping. */
+    {"nvme-tlc,mapping_cache_bytes=16KiB,mapping_fetch_bytes=2KiB", "98304",
+     "32"},
     {"tlc-pseudo-slc", "49152", "4"},
     /* Blocks lie on one unit each. */
     {"bench-64g", "1048576", "32"},

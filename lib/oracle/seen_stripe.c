@@ -15,6 +15,9 @@ static const uint64_t window_bytes = 128 * MIB, read_bytes = 2 * KIB;
 /* Pairs that wait in full take so much longer than others, or it does not show;
  * and the longest no more than this longer than those a period apart. */
 static const double waits_least = 1.3, longest_most = 1.06;
+/* The shorter of two reads takes so much of the mean of any, or a buffer has
+ * answered it. */
+static const double answered_least = 0.5;
 /* Two reads of which one is served after the other. */
 static const double serial_least = 1.92;
 
@@ -95,28 +98,47 @@ static double middle_of(uint64_t ns[PAIRS])
     return sum / (double)(end - first);
 }
 
-/* Pairs so far apart, in units of a read alone; 0 bytes: any distance. */
+/* Pairs so far apart, in units of a read alone; 0 bytes: any distance. Their
+ * reads are alone half a round apart: 1 if the shorter adds nothing to the
+ * longer, 2 if it adds all that it takes; unless a buffer answers reads of one
+ * place again. */
 static double ratio_at(struct bench *bench, uint64_t distance_bytes)
 {
     const uint64_t capacity = bench->drive->capacity_bytes;
     const uint64_t window = smaller_of(window_bytes, capacity / MIB * MIB);
     const uint64_t first = (capacity - window) / 4 / MIB * MIB;
-    uint64_t alone_ns[PAIRS], pair_ns[PAIRS];
+    uint64_t places[PAIRS][2], own_ns[PAIRS][2], any_ns[PAIRS];
+    uint64_t pair_ns[PAIRS], more_ns[PAIRS], shorter_ns[PAIRS];
 
     for (size_t i = 0; i < PAIRS; i++) {
         const uint64_t apart =
             distance_bytes ? distance_bytes : place_in(bench, 0, window / 2);
-        const uint64_t at = place_in(bench, first, window - apart);
-        struct bench_request pair[] = {
-            {FLASH_READ, 2, at, read_bytes, 0, 0},
-            {FLASH_READ, 2, at + apart, read_bytes, 0, 0}};
-        alone_ns[i] = bench_act(bench, FLASH_READ,
-                                place_in(bench, first, window), read_bytes);
+        places[i][0] = place_in(bench, first, window - apart);
+        places[i][1] = places[i][0] + apart;
+    }
+    for (size_t i = 0; i < PAIRS; i++) {
+        const size_t half = (i + PAIRS / 2) % PAIRS;
+        struct bench_request pair[2];
+        for (size_t k = 0; k < 2; k++) {
+            own_ns[half][k] =
+                bench_act(bench, FLASH_READ, places[half][k], read_bytes);
+            pair[k] = (struct bench_request){FLASH_READ, 2, places[i][k],
+                                             read_bytes, 0, 0};
+        }
+        any_ns[i] = bench_act(bench, FLASH_READ, place_in(bench, first, window),
+                              read_bytes);
         bench_together(bench, pair, 2);
         pair_ns[i] = larger_of(pair[0].complete_ns, pair[1].complete_ns) -
                      pair[0].submit_ns;
     }
-    return middle_of(pair_ns) / middle_of(alone_ns);
+    for (size_t i = 0; i < PAIRS; i++) {
+        const uint64_t longer = larger_of(own_ns[i][0], own_ns[i][1]);
+        shorter_ns[i] = smaller_of(own_ns[i][0], own_ns[i][1]);
+        more_ns[i] = larger_of(pair_ns[i], longer) - longer;
+    }
+    const double any = middle_of(any_ns), shorter = middle_of(shorter_ns);
+    return shorter > answered_least * any ? 1 + middle_of(more_ns) / shorter
+                                          : middle_of(pair_ns) / any;
 }
 
 /* Does the stripe show, as far as places in the window are apart? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stripe: rounds of pairs of reads, each beside a read alone. */
+/* stripe: rounds of pairs of reads, and of the same reads alone. */
 #include "probes/stripe/stripe.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 
-/* Cells: reads alone, and pairs. */
-static const char alone_arm = 'a', pair_arm = 'b';
+/* Cells: reads of any place alone, pairs, and the reads of the pairs alone. */
+static const char alone_arm = 'a', pair_arm = 'b', own_arm = 'c';
 
 static const struct stripe_probe *state_of(const struct trial *trial)
 {
@@ -20,11 +20,20 @@ static enum pairs_kind kind_of(const struct trial *trial)
     return (enum pairs_kind)trial->contrast->n[2];
 }
 
-/* Beside reads alone of the very places: pages of a block have several read
- * times. */
-static bool is_own(const struct trial *trial)
+/* Its pairs are any pairs, beside what both reads take alone. */
+static bool is_each(const struct trial *trial)
 {
-    return kind_of(trial) >= PAIRS_OWN;
+    return kind_of(trial) >= PAIRS_EACH;
+}
+
+static bool has_alone(const struct trial *trial)
+{
+    return kind_of(trial) <= PAIRS_ANY;
+}
+
+static bool has_own(const struct trial *trial)
+{
+    return kind_of(trial) != PAIRS_ANY;
 }
 
 /* The level that begins there. */
@@ -60,16 +69,16 @@ static uint64_t distance_of(const struct trial *trial, size_t index)
     case PAIRS_SCAN:
         return level_distance(level_of(trial), index);
     case PAIRS_ANY:
-    case PAIRS_OWN_ANY:
-    case PAIRS_OWN_QUICKEST:
+    case PAIRS_EACH:
+    case PAIRS_EACH_QUICKEST:
         level = &state->levels[random_below(random, state->levels_count)];
         return level_distance(level, random_below(random, level->count));
     case PAIRS_DISTANCE:
-    case PAIRS_OWN:
+    case PAIRS_SUM:
         return size;
     case PAIRS_MULTIPLE:
         return (1 + random_below(random, state->span_bytes / other)) * other;
-    case PAIRS_FAR: /* send_far() has places of its own */
+    case PAIRS_FAR: /* has places of its own */
         return other;
     case PAIRS_BETWEEN:
         return random_below(random, state->span_bytes / other) * other +
@@ -90,17 +99,14 @@ static uint64_t place(const struct trial *trial, uint64_t room_bytes)
                bytes;
 }
 
-static void send_alone(const struct trial *trial, uint64_t at_bytes)
+static void send_alone(const struct trial *trial, char arm, uint64_t at_bytes)
 {
-    trial_time(trial, alone_arm, OPERATION_READ, at_bytes,
+    trial_time(trial, arm, OPERATION_READ, at_bytes,
                state_of(trial)->read_bytes);
 }
 
-static void send_together(const struct trial *trial, uint64_t first_bytes,
-                          uint64_t second_bytes)
+static void send_together(const struct trial *trial, const uint64_t places[2])
 {
-    const uint64_t places[] = {first_bytes, second_bytes};
-
     for (size_t i = 0; i < 2; i++)
         trial_ask(trial, pair_arm,
                   (struct step){.operation = OPERATION_READ,
@@ -109,61 +115,69 @@ static void send_together(const struct trial *trial, uint64_t first_bytes,
                                 .depth = 2});
 }
 
-/* What is sent alone is waited for, so that nothing is under way when a pair
- * follows. */
-static void send_pair(const struct trial *trial, uint64_t distance_bytes)
+/* Chooses a pair in the window. */
+static void choose(const struct trial *trial, uint64_t distance_bytes,
+                   uint64_t places[2])
 {
-    const bool own = is_own(trial);
-    const uint64_t alone = place(trial, 0);
-    const uint64_t first = place(trial, distance_bytes);
-
-    if (own) {
-        trial_bring_mapping(trial, first);
-        trial_bring_mapping(trial, first + distance_bytes);
-    } else {
-        send_alone(trial, alone);
-    }
-    send_together(trial, first, first + distance_bytes);
-    if (own) {
-        send_alone(trial, first);
-        send_alone(trial, first + distance_bytes);
-    }
+    places[0] = place(trial, distance_bytes);
+    places[1] = places[0] + distance_bytes;
 }
 
-/* A pair at any multiple of a distance, all over the region. A read near each
- * comes before, so that no pair waits for its mapping. */
-static void send_far(const struct trial *trial)
+/* A pair at any multiple of a distance, all over the region. */
+static void choose_far(const struct trial *trial, uint64_t places[2])
 {
     const struct setting *setting = &trial->study->setting;
     const uint64_t bytes = state_of(trial)->read_bytes;
     const uint64_t period = trial->contrast->n[1];
-    const uint64_t places = setting->region_length_bytes / period;
-    const uint64_t one = random_below(trial->random, places);
+    const uint64_t count = setting->region_length_bytes / period;
+    const uint64_t one = random_below(trial->random, count);
     const uint64_t other =
-        (one + 1 + random_below(trial->random, places - 1)) % places;
-    const uint64_t base = setting->region_offset_bytes;
-    const uint64_t within = random_below(trial->random, period / bytes) * bytes;
-    /* In another page, which no read buffer holds for the pair. */
-    const uint64_t near = (within + period / 2 / bytes * bytes) % period;
+        (one + 1 + random_below(trial->random, count - 1)) % count;
+    const uint64_t base = setting->region_offset_bytes +
+                          random_below(trial->random, period / bytes) * bytes;
 
-    send_alone(trial, place(trial, 0));
-    trial_read(trial, base + one * period + near, bytes);
-    trial_read(trial, base + other * period + near, bytes);
-    send_together(trial, base + one * period + within,
-                  base + other * period + within);
+    places[0] = base + one * period;
+    places[1] = base + other * period;
 }
 
+/* Before what is timed, where it might wait for its mapping. */
+static void bring_mapping(const struct trial *trial, uint64_t at_bytes)
+{
+    if (is_each(trial) || kind_of(trial) == PAIRS_FAR ||
+        (kind_of(trial) != PAIRS_ANY && state_of(trial)->waits_for_mapping))
+        trial_bring_mapping(trial, at_bytes);
+}
+
+/* Reads alone are waited for, so that nothing is under way when a pair follows.
+ * The reads of a pair come alone half a round before it or behind it: nearer to
+ * it they might be answered from a register. */
 static void send(const struct trial *trial)
 {
     const size_t count = count_of(trial);
     size_t order[STRIPE_SCAN_MAX];
+    uint64_t places[STRIPE_SCAN_MAX][2];
 
     random_order(trial->random, order, count);
     for (size_t i = 0; i < count; i++)
         if (kind_of(trial) == PAIRS_FAR)
-            send_far(trial);
+            choose_far(trial, places[i]);
         else
-            send_pair(trial, distance_of(trial, order[i]));
+            choose(trial, distance_of(trial, order[i]), places[i]);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *const own = places[(i + count / 2) % count];
+        for (size_t k = 0; k < 2; k++)
+            bring_mapping(trial, own[k]);
+        for (size_t k = 0; k < 2 && has_own(trial); k++)
+            send_alone(trial, own_arm, own[k]);
+        if (has_alone(trial)) {
+            const uint64_t alone = place(trial, 0);
+            bring_mapping(trial, alone);
+            send_alone(trial, alone_arm, alone);
+        }
+        for (size_t k = 0; k < 2; k++)
+            bring_mapping(trial, places[i][k]);
+        send_together(trial, places[i]);
+    }
 }
 
 double pairs_middle(double values[], size_t count)
@@ -184,21 +198,29 @@ static double pair_ns(const struct timing rows[2])
     return (double)(end_ns - rows[0].submit_ns);
 }
 
-double pairs_alone_ns(const struct trial *trial)
+static double middle_ns(const struct trial *trial, char arm, size_t count)
 {
-    const size_t count = count_of(trial);
-    double ns[STRIPE_SCAN_MAX];
+    double ns[2 * STRIPE_SCAN_MAX];
 
-    return trial_ns(trial, alone_arm, (uint32_t)count, ns)
+    return trial_ns(trial, arm, (uint32_t)count, ns)
                ? fmax(pairs_middle(ns, count), 1)
                : 0;
 }
 
-/* A round with many reads alone, or before all others, is its own measure. */
+double pairs_alone_ns(const struct trial *trial)
+{
+    return middle_ns(trial, alone_arm, count_of(trial));
+}
+
+double pairs_own_ns(const struct trial *trial)
+{
+    return middle_ns(trial, own_arm, 2 * count_of(trial));
+}
+
+/* A round with reads alone of any place is its own measure. */
 static double unit_ns(const struct trial *trial)
 {
-    return kind_of(trial) <= PAIRS_ANY ? pairs_alone_ns(trial)
-                                       : state_of(trial)->alone_ns;
+    return has_alone(trial) ? pairs_alone_ns(trial) : state_of(trial)->alone_ns;
 }
 
 size_t pairs_take_alone(const struct trial *trial,
@@ -214,31 +236,45 @@ size_t pairs_take_alone(const struct trial *trial,
     return count;
 }
 
+/* A pair over what its reads take alone: over their mean, which what all share
+ * leaves the same whatever the pages; else 1 if the shorter adds nothing to the
+ * longer, 2 if it adds all that it takes. */
+static double over_own(const struct trial *trial, double pair,
+                       const struct timing own[2])
+{
+    const double one = fmax((double)own[0].ns, 1);
+    const double other = fmax((double)own[1].ns, 1);
+
+    return kind_of(trial) >= PAIRS_SUM
+               ? 2 * pair / (one + other)
+               : 1 + (pair - fmax(one, other)) / fmin(one, other);
+}
+
 size_t pairs_take(const struct trial *trial, double ratios[STRIPE_SCAN_MAX])
 {
     const size_t count = count_of(trial);
-    const bool own = is_own(trial);
+    const bool own =
+        is_each(trial) || (has_own(trial) && state_of(trial)->own_counts);
     const struct timing *alone =
-        trial_rows(trial, alone_arm, (uint32_t)(own ? 2 * count : count));
+        own ? trial_rows(trial, own_arm, 2 * (uint32_t)count) : NULL;
     const struct timing *pairs =
         trial_rows(trial, pair_arm, 2 * (uint32_t)count);
     size_t order[STRIPE_SCAN_MAX];
     struct random random;
 
-    if (!alone || !pairs)
+    if ((own && !alone) || !pairs)
         return 0;
     const double unit = own ? 1 : unit_ns(trial);
     study_random(trial->study, trial->phase, trial->contrast->name,
                  trial->round, &random);
     random_order(&random, order, count);
-    for (size_t i = 0; i < count; i++)
-        if (own)
-            ratios[i] =
-                2 * pair_ns(&pairs[2 * i]) /
-                fmax((double)(alone[2 * i].ns + alone[2 * i + 1].ns), 1);
-        else
-            ratios[order[i]] = pair_ns(&pairs[2 * i]) / unit;
-    return count;
+    for (size_t i = 0; i < count; i++) {
+        const size_t other = (i + count - count / 2) % count;
+        const double pair = pair_ns(&pairs[2 * i]);
+        ratios[order[i]] =
+            own ? over_own(trial, pair, &alone[2 * other]) : pair / unit;
+    }
+    return unit > 0 ? count : 0;
 }
 
 static bool collided(const struct trial *trial, double *ratio)
@@ -263,7 +299,7 @@ static bool longer(const struct trial *trial, double *ratio)
     if (count == 0)
         return false;
     *ratio = log(pairs_middle(ratios, count));
-    if (kind_of(trial) != PAIRS_OWN_QUICKEST)
+    if (kind_of(trial) != PAIRS_EACH_QUICKEST)
         return true;
     for (size_t i = 0; i < quarter; i++)
         sum += ratios[i];
@@ -283,9 +319,9 @@ struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
         [PAIRS_MULTIPLE] = KIND("times", collided),
         [PAIRS_BETWEEN] = KIND("beside", collided),
         [PAIRS_FAR] = KIND("far", collided),
-        [PAIRS_OWN] = KIND("own", collided),
-        [PAIRS_OWN_ANY] = KIND("each", longer),
-        [PAIRS_OWN_QUICKEST] = KIND("each", longer)};
+        [PAIRS_SUM] = KIND("at", longer),
+        [PAIRS_EACH] = KIND("each", longer),
+        [PAIRS_EACH_QUICKEST] = KIND("each", longer)};
 #undef KIND
 
     return trial_of(&kinds[kind], size_bytes, other_bytes, kind);

@@ -41,6 +41,8 @@ static const double share_inside = 0.5, share_outside = 0.25;
 /* Of pairs exactly a period apart all collide, but for what the host holds up:
  * chances are kept from 0 and 1. */
 static const double chance_least = 0.03;
+/* Reads that a buffer answers the second time take less than others. */
+static const double own_least = 0.9;
 /* Pairs that take less than the longest by more than this do not collide in
  * full: the middle of so many pairs is known within some hundredths. */
 static const double full_least = 0.97;
@@ -170,27 +172,49 @@ static double ratio_at(struct stripe_probe *state, const char *phase,
     return count ? pairs_middle(all, count) : 0;
 }
 
-/* What a read takes alone: the middle of the rounds of the scan. Of all of
- * them, the share that takes as long as pairs that collide. */
-static double scan_alone(struct stripe_probe *state, double *slow_share)
+/* The middle of the rounds of the scan. */
+static double scan_middle(struct stripe_probe *state,
+                          double (*take)(const struct trial *trial))
 {
-    double ns[STRIPE_LEVELS_MAX * SCAN_PASSES], ratios[STRIPE_SCAN_MAX];
-    size_t rounds = 0, slow = 0, count = 0;
+    double ns[STRIPE_LEVELS_MAX * SCAN_PASSES];
+    size_t rounds = 0;
 
     for (size_t i = 0; i < state->levels_count; i++) {
         const struct contrast cell = scan_of(state, i);
         for (uint32_t round = 0; round < SCAN_PASSES; round++) {
             const struct trial trial =
                 trial_round(&state->study, "scan", &cell, round);
-            const size_t taken = pairs_take_alone(&trial, ratios);
-            ns[rounds++] = pairs_alone_ns(&trial);
+            ns[rounds++] = take(&trial);
+        }
+    }
+    return stats_median(ns, rounds);
+}
+
+/* The share of pairs that something else holds up for as long as those wait
+ * that collide: such a share of the reads of pairs is, when they are alone; or
+ * twice that of single reads, for a pair has two. */
+static double scan_held_up(struct stripe_probe *state)
+{
+    const double own = 2 - state->slow_least;
+    double ratios[STRIPE_SCAN_MAX];
+    size_t slow = 0, count = 0;
+
+    for (size_t i = 0; i < state->levels_count; i++) {
+        const struct contrast cell = scan_of(state, i);
+        for (uint32_t round = 0; round < SCAN_PASSES; round++) {
+            const struct trial trial =
+                trial_round(&state->study, "scan", &cell, round);
+            const size_t taken = state->own_counts
+                                     ? pairs_take(&trial, ratios)
+                                     : pairs_take_alone(&trial, ratios);
             for (size_t k = 0; k < taken; k++)
-                slow += ratios[k] > state->slow_least;
+                slow += state->own_counts ? ratios[k] < own
+                                          : ratios[k] > state->slow_least;
             count += taken;
         }
     }
-    *slow_share = count ? (double)slow / (double)count : 0.5;
-    return stats_median(ns, rounds);
+    const double share = count ? (double)slow / (double)count : 0.5;
+    return state->own_counts ? share : 2 * share;
 }
 
 /* The distances whose pairs took longest are looked at again, because the
@@ -201,7 +225,6 @@ static void learn_levels(struct stripe_probe *state, struct scan *scan)
     uint64_t top[TOP];
     size_t count = 0;
 
-    state->alone_ns = scan_alone(state, &ratios[0]);
     for (size_t i = 0; i < scan->count && i < STATS_MAX; i++)
         ratios[i] = scan->seen[i].ratio;
     const size_t known = smaller_of(scan->count, STATS_MAX);
@@ -525,7 +548,7 @@ static double own_ratio_at(struct stripe_probe *state,
 /* Where dies share a bus, pairs on one bus wait for each other in part. They do
  * so at the period of the buses, of which the period of the dies is a multiple.
  * How long pairs take a period apart, over the longest that they take at a
- * multiple: each over what its reads take alone, for pages differ. */
+ * multiple. */
 static double fullness(struct stripe_probe *state, struct stripe *stripe)
 {
     static const uint64_t multiples[] = {1, 2, 3, 4, 6, 8, 12, 16};
@@ -537,7 +560,7 @@ static double fullness(struct stripe_probe *state, struct stripe *stripe)
     for (size_t i = 0; i < MULTIPLES; i++) {
         const uint64_t at = multiples[i] * stripe->period_bytes;
         if (at <= state->span_bytes)
-            cells[count++] = pairs_contrast(PAIRS_OWN, at, 0);
+            cells[count++] = pairs_contrast(PAIRS_SUM, at, 0);
     }
     rounds_measure(&state->study, "level", cells, count, LEVEL_ROUNDS);
     for (size_t i = 0; i < count; i++)
@@ -580,6 +603,9 @@ const char *stripe_search(struct stripe_probe *state, double pair,
     struct scan *scan = study_alloc(&state->study, sizeof(*scan));
 
     scan_measure(state);
+    state->alone_ns = scan_middle(state, pairs_alone_ns);
+    state->own_counts =
+        scan_middle(state, pairs_own_ns) > own_least * state->alone_ns;
     state->slow_least = INFINITY;
     take_scan(state, scan);
     learn_levels(state, scan);
@@ -597,10 +623,7 @@ const char *stripe_search(struct stripe_probe *state, double pair,
             return why;
         if (why)
             break;
-        /* Of pairs in which nothing collides, so many take as long for another
-         * reason: twice as many as of single reads. */
-        scan_alone(state, &stripe->held_up);
-        stripe->held_up *= 2;
+        stripe->held_up = scan_held_up(state);
         const double share = fullness(state, stripe);
         if (share >= full_least)
             return NULL;

@@ -15,7 +15,9 @@
  *
  * Colliding means the longest that any distance shows: pairs that only share a
  * bus wait for less. A pair may take little longer than one read where dies are
- * many and the bus is quick, so what is compared is pairs with pairs.
+ * many and the bus is quick, so what is compared is pairs with pairs. Each pair
+ * is its own control: pages of a block differ in what they take, so both reads
+ * are sent alone as well.
  *
  * Assumes: the addresses that are read were written in order; a unit is a power
  * of two of 4 KiB, or 3, 5 or 9 times one; there are at most 256.
@@ -27,6 +29,7 @@
 #include "lib/base/units.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+#include "probes/rounds.h"
 
 static const uint64_t read_least_bytes = 2 * KIB;
 /* Distances up to this are looked at, a quarter MiB at a time, in a window
@@ -41,6 +44,9 @@ static const double serial_least = 1.9, serial_quickest = 1.7;
 /* Where pairs take so much longer than other reads they may be serial, for
  * pages differ in their times; and where so much, nothing else shows. */
 static const double serial_perhaps = 1.4, serial_likely = 1.8;
+/* Where reads whose mapping was brought take so much less, others wait for it;
+ * pages make means of so many differ by some hundredths. */
+static const double waits_least = 1.1;
 /* Of pairs that are to collide such a share does, and of those that are not,
  * not: the host holds up some of these. */
 static const double share_full = 0.7, share_none = 0.15;
@@ -64,12 +70,33 @@ static void say_open(struct findings *findings, const char *why)
 
 /* ---- one read at a time ------------------------------------------------- */
 
-static double screen(struct study *study)
+static double screen_ns(struct study *study, const struct contrast *cell,
+                        double (*take)(const struct trial *trial))
 {
-    const struct contrast any = pairs_contrast(PAIRS_ANY, 0, 0);
+    double ns[SCREEN_ROUNDS], sum = 0;
+
+    for (uint32_t round = 0; round < SCREEN_ROUNDS; round++) {
+        const struct trial trial = trial_round(study, "screen", cell, round);
+        ns[round] = take(&trial);
+        sum += ns[round];
+    }
+    return sum / SCREEN_ROUNDS;
+}
+
+/* How long any pair takes, in units of a read alone. Reads of any place take
+ * longer than those whose mapping was brought if some wait for it. */
+static double screen(struct stripe_probe *state)
+{
+    struct study *study = &state->study;
+    const struct contrast cells[] = {pairs_contrast(PAIRS_ANY, 0, 0),
+                                     pairs_contrast(PAIRS_EACH, 0, 0)};
     double ratios[CONTRAST_ROUNDS_MAX];
 
-    study_ratios(study, "screen", &any, SCREEN_ROUNDS, ratios);
+    rounds_measure(study, "screen", cells, 2, SCREEN_ROUNDS);
+    state->waits_for_mapping =
+        screen_ns(study, &cells[0], pairs_alone_ns) >
+        waits_least * screen_ns(study, &cells[1], pairs_own_ns);
+    study_ratios(study, "screen", &cells[0], SCREEN_ROUNDS, ratios);
     return exp(stats_median(ratios, SCREEN_ROUNDS));
 }
 
@@ -83,9 +110,8 @@ static struct contrast expect(struct contrast contrast, enum side expected,
 static bool deny(struct study *study, double pair, struct findings *findings)
 {
     struct contrast contrasts[] = {
-        expect(pairs_contrast(PAIRS_OWN_ANY, 0, 0), SIDE_ABOVE,
-               log(serial_least)),
-        expect(pairs_contrast(PAIRS_OWN_QUICKEST, 0, 0), SIDE_ABOVE,
+        expect(pairs_contrast(PAIRS_EACH, 0, 0), SIDE_ABOVE, log(serial_least)),
+        expect(pairs_contrast(PAIRS_EACH_QUICKEST, 0, 0), SIDE_ABOVE,
                log(serial_quickest))};
 
     if (study_claim(study, "serial", contrasts, 2, &rule) != CLAIM_HOLDS) {
@@ -258,7 +284,7 @@ static void think(struct study *study, struct findings *findings)
     struct stripe stripe;
     double level;
 
-    const double pair = screen(study);
+    const double pair = screen(state);
     if ((double)study->setting.clock_step_ns >
         tick_most * (double)study->quickest_ns) {
         say_open(findings, "completions are seen at clock ticks that are "
@@ -317,9 +343,10 @@ const struct probe probe_stripe = {
     .answers = {"stripe_unit", "parallel_units"},
     /* A scan, looks at up to a hundred distances, and a certificate at its
      * first look and its last. */
-    .usual = {.requests = 3 * (12 * 16 + 4 * 1024 + 100 * 32 + 8 * 18 * 16),
+    .usual = {.requests =
+                  3 * 12 * 16 + 5 * 4 * 1024 + 4 * (100 * 32 + 8 * 18 * 16),
               .requests_max =
-                  3 * (12 * 16 + 4 * 1024 + 400 * 32 + 10 * 128 * 16)},
+                  3 * 12 * 16 + 5 * 4 * 1024 + 4 * (400 * 32 + 10 * 128 * 16)},
     .begin = begin,
     TRIAL_PROBE(struct stripe_probe, think),
 };

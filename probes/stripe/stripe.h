@@ -37,6 +37,11 @@ struct stripe_probe {
     /* What a read takes alone, by the scan: of the few of a round the mean is
      * not known well enough. */
     double alone_ns;
+    /* Some reads wait for their mapping, which a read near them brings. */
+    bool waits_for_mapping;
+    /* The reads of a pair may be read again alone, for pages differ in what
+     * they take; not so where a buffer answers the second read. */
+    bool own_counts;
     /* A pair that takes longer than this, in units of a read alone, has
      * collided. Learnt from the scan before any share is asked for. */
     double slow_least;
@@ -51,10 +56,10 @@ enum pairs_kind {
     PAIRS_MULTIPLE, /* multiples of the other, */
     PAIRS_BETWEEN,  /* and what is the size, or multiples of that, farther */
     PAIRS_FAR,      /* multiples of the other all over the region */
-    /* Beside reads alone of the very places: */
-    PAIRS_OWN,         /* the size */
-    PAIRS_OWN_ANY,     /* any of all levels */
-    PAIRS_OWN_QUICKEST /* the same rows: their quickest pairs */
+    /* In units of half of what both reads take alone: */
+    PAIRS_SUM,          /* the size, of the rows of DISTANCE */
+    PAIRS_EACH,         /* any of all levels */
+    PAIRS_EACH_QUICKEST /* the same rows: their quickest pairs */
 };
 
 /* The value of a round is the share of its pairs that collided; of PAIRS_ANY
@@ -69,12 +74,16 @@ double pairs_middle(double values[], size_t count);
 /* What a read of a round takes alone; 0: the round is not whole. */
 double pairs_alone_ns(const struct trial *trial);
 
-/* How long each pair of a round took, in units of a read alone, by the order in
- * which a level has its distances; how many, 0: the round is not whole. Of
- * PAIRS_OWN and its like, in units of half of what both reads take alone. */
+/* The same of the reads of its pairs, alone. */
+double pairs_own_ns(const struct trial *trial);
+
+/* How long each pair of a round took, by the order in which a level has its
+ * distances; how many, 0: the round is not whole. In units of a read alone, or
+ * where the reads of pairs count alone: 1 if the shorter of them adds nothing
+ * to the longer, 2 if it adds all that it takes. */
 size_t pairs_take(const struct trial *trial, double ratios[STRIPE_SCAN_MAX]);
 
-/* The same of the reads alone, in the order in which they were sent. */
+/* The reads alone of any place, in the order in which they were sent. */
 size_t pairs_take_alone(const struct trial *trial,
                         double ratios[STRIPE_SCAN_MAX]);
 
