@@ -263,11 +263,18 @@ def covers(finding, truth):
         return False
 
 
+def is_time(unit):
+    return unit in ("ns", "thousandths") or unit.endswith("_per_second")
+
+
 def is_between(finding, truth):
-    """A truth of "16 to 32" may be told as either, or as between them."""
+    """A truth of "16 to 32" may be told as either, or as between them; of a
+    rate or a time, as nearly as one value is."""
+    rough = NANOSECONDS_SHARE if is_time(finding["unit"]) else 0
     try:
         least, most = (float(end) for end in truth.split(" to "))
-        return least <= finding["low"] <= finding["high"] <= most
+        return ((1 - rough) * least <= finding["low"] <=
+                finding["high"] <= (1 + rough) * most)
     except (AttributeError, TypeError, ValueError):
         return False
 
@@ -281,7 +288,7 @@ def same(value, unit, truth, rough=0):
         return value == truth
     if not isinstance(value, (int, float)):
         return False
-    if unit in ("ns", "thousandths") or unit.endswith("_per_second"):
+    if is_time(unit):
         return abs(value - expected) <= NANOSECONDS_SHARE * expected
     return abs(value - expected) <= rough * expected
 

@@ -86,10 +86,19 @@ int oracle_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
 int oracle_fast_cache(const struct drive *drive, uint64_t *size_bytes,
                       bool *seen, struct fault *why);
 
-/* What requests take, many at a time, as method/pace.h has it, in ns a request;
- * 0 where a rate does not stay. */
+/* Bytes per second of long writes in order, first and in the end; 0: the drive
+ * is too small for them. */
+struct write_rates {
+    double fast, sustained;
+};
+int oracle_write_rates(const struct drive *drive, struct write_rates *rates,
+                       struct fault *why);
+
+/* What requests take, many at a time, as method/pace.h has it, in ns a request.
+ * Of writes 0 where a rate does not stay, and the least and the most. */
 struct together {
-    double random_ns[PACE_DEPTHS], order_ns[PACE_ORDER_DEPTHS], write_ns;
+    double random_ns[PACE_DEPTHS], order_ns[PACE_ORDER_DEPTHS];
+    double write_ns, write_least_ns, write_most_ns;
 };
 /* 0, -ENOMEM, or what the model says. */
 int oracle_together(const struct drive *drive, struct together *together,

@@ -92,7 +92,8 @@ static double sent_ns(const uint64_t sent[], size_t first, size_t end,
 
 /* Writes in order as pace.h has it: they stop only where it is decided whether
  * twice as many follow. 0: too few, or the rate changes. */
-static double pace_writes(struct loop *loop, uint64_t from_bytes)
+static double pace_writes(struct loop *loop, uint64_t from_bytes,
+                          struct together *together)
 {
     struct bench *bench = loop->bench;
     const uint32_t most = pace_write_blocks(
@@ -119,25 +120,30 @@ static double pace_writes(struct loop *loop, uint64_t from_bytes)
     const size_t half = count / 2, most_of = count / 4 * 3;
     const double third_ns = sent_ns(sent, half, most_of, count);
     const double fourth_ns = sent_ns(sent, most_of, count, count);
+    together->write_least_ns =
+        fmin(together->write_least_ns, fmin(third_ns, fourth_ns));
+    together->write_most_ns =
+        fmax(together->write_most_ns, fmax(third_ns, fourth_ns));
     return fabs(log(third_ns / fourth_ns)) > level_most
                ? 0
                : sent_ns(sent, half, count, count);
 }
 
-/* Where two places have two rates, there is none to be told: logs are merged
+/* Where two places have two rates, there is no one to be told: logs are merged
  * in another order there, say. */
-static double pace_of_writes(struct loop *loop)
+static void pace_of_writes(struct loop *loop, struct together *together)
 {
     /* Aligned for blocks of 3, 5 and 7 MiB, too; and not. */
     const uint64_t aligned = 105 * MIB;
     const uint64_t count = loop->bench->drive->capacity_bytes / aligned;
-    const double here_ns = pace_writes(loop, count / 4 * aligned);
-    const double there_ns = pace_writes(loop, count * 5 / 8 * aligned + MIB);
 
-    if (here_ns <= 0 || there_ns <= 0 ||
-        fabs(log(here_ns / there_ns)) > places_most)
-        return 0;
-    return (here_ns + there_ns) / 2;
+    together->write_least_ns = INFINITY;
+    const double here_ns = pace_writes(loop, count / 4 * aligned, together);
+    const double there_ns =
+        pace_writes(loop, count * 5 / 8 * aligned + MIB, together);
+    if (here_ns > 0 && there_ns > 0 &&
+        fabs(log(here_ns / there_ns)) <= places_most)
+        together->write_ns = (here_ns + there_ns) / 2;
 }
 
 int oracle_together(const struct drive *drive, struct together *together,
@@ -147,6 +153,7 @@ int oracle_together(const struct drive *drive, struct together *together,
     struct loop *loop = calloc(1, sizeof(*loop));
     int error = loop ? bench_open(&bench, drive, why) : -ENOMEM;
 
+    *together = (struct together){.write_ns = 0};
     if (!error) {
         loop->bench = &bench;
         loop->at_random = true;
@@ -157,7 +164,7 @@ int oracle_together(const struct drive *drive, struct together *together,
         loop->bytes = pace_order_bytes(drive->request_limit_bytes, 512);
         for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
             together->order_ns[i] = pace_reads(loop, pace_order_depth(i));
-        together->write_ns = pace_of_writes(loop);
+        pace_of_writes(loop, together);
         error = bench.error;
         bench_close(&bench);
     }

@@ -263,18 +263,36 @@ static void state_pauses(struct drive *quiet, const struct drive *drive)
 
 /* A drive that maps pages may slow down by cleaning, which hides that it has no
  * cache. */
+static bool has_no_cache(const struct drive *drive, uint64_t cache_bytes)
+{
+    return cache_bytes == 0 && drive->mapping != MAPPING_PAGE &&
+           drive->mapping != MAPPING_STRIPED;
+}
+
+/* Without noise: a write in hundreds that is held up for long says nothing of
+ * the drive. */
 static int state_cache(struct drive *drive, struct fault *why)
 {
+    struct write_rates rates;
     uint64_t bytes = 0;
     bool seen = false;
-    const int error = oracle_fast_cache(drive, &bytes, &seen, why);
+    int error = oracle_fast_cache(drive, &bytes, &seen, why);
 
-    if (bytes == 0 && drive->mapping != MAPPING_PAGE &&
-        drive->mapping != MAPPING_STRIPED)
+    if (!error)
+        error = oracle_write_rates(drive, &rates, why);
+    if (error)
+        return error;
+    if (has_no_cache(drive, bytes)) {
         state(drive, "fast_cache", "absent");
-    else
+        state(drive, "fast_write_rate", "absent");
+    } else {
         state_number(drive, "fast_cache", seen, bytes);
-    return error;
+        state_number(drive, "fast_write_rate", seen && rates.fast > 0,
+                     (uint64_t)llround(rates.fast));
+    }
+    state_number(drive, "sustained_write_rate", rates.sustained > 0,
+                 (uint64_t)llround(rates.sustained));
+    return 0;
 }
 
 /* Rates of reads, and how many pay, are what the drive delivers with the
@@ -311,21 +329,32 @@ static int state_reads_together(struct drive *quiet, const struct drive *noisy,
     return 0;
 }
 
-/* Without noise: what holds up writes from outside is told apart. */
+/* Without noise: what holds up writes from outside is told apart. A burst after
+ * a rest has one rate, or any between what the drive takes first and last. */
 static int state_together(struct drive *drive, struct fault *why)
 {
+    struct write_rates rates;
     struct together together;
-    const int error = oracle_together(drive, &together, why);
+    char text[48];
+    int error = oracle_together(drive, &together, why);
 
+    if (!error)
+        error = oracle_write_rates(drive, &rates, why);
     if (error)
         return error;
-    const uint64_t bytes = pace_order_bytes(drive->request_limit_bytes, 512);
-    /* After a rest, in a cache of flash that is larger than the burst. */
-    const bool one_rate = together.write_ns > 0;
-    state_number(
-        drive, "sequential_write_rate", one_rate,
-        one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
-                 : 0);
+    const double bytes =
+        (double)pace_order_bytes(drive->request_limit_bytes, 512);
+    const double most = 1e9 / together.write_least_ns * bytes;
+    const double least = 1e9 / together.write_most_ns * bytes;
+    if (together.write_ns > 0 || rates.sustained <= 0) {
+        state_number(drive, "sequential_write_rate", together.write_ns > 0,
+                     (uint64_t)llround(1e9 / together.write_ns * bytes));
+        return 0;
+    }
+    snprintf(text, sizeof(text), "%lld to %lld",
+             llround(fmin(least, rates.sustained)),
+             llround(fmax(most, fmax(rates.fast, rates.sustained))));
+    state(drive, "sequential_write_rate", text);
     return 0;
 }
 

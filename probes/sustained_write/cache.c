@@ -262,10 +262,10 @@ void sustained_conclude_fall(struct sustained_probe *state,
              findings);
     const struct rate_part fast = {block_ns, change->at};
     const struct rate_part slow = {&block_ns[change->at], count - change->at};
-    sustained_say_rate(state, findings, "fast_write_rate", &change->fast, &fast,
+    sustained_say_rate(findings, "fast_write_rate", &fast,
                        "sequential writes until the SLC cache is full");
-    sustained_say_rate(state, findings, "sustained_write_rate", &change->slow,
-                       &slow, "sequential writes once the SLC cache is full");
+    sustained_say_rate(findings, "sustained_write_rate", &slow,
+                       "sequential writes once the SLC cache is full");
     find_recovery(state, &fall, sustained_next_chunk(&rested, rested_blocks),
                   written, sustained_confidence(state, spread), findings);
 }

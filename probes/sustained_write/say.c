@@ -49,44 +49,16 @@ double sustained_confidence(const struct sustained_probe *state, double spread)
     return fmin(times_confidence(spread), state->most_confidence);
 }
 
-void sustained_say_rate(const struct sustained_probe *state,
-                        struct findings *findings, const char *parameter,
-                        const struct rate_level *level,
+void sustained_say_rate(struct findings *findings, const char *parameter,
                         const struct rate_part *part, const char *what)
 {
-    struct finding *finding = sustained_add(findings, parameter);
-    const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
-    const double spread = rate_spread(part->ns, part->count);
-    const double confidence = sustained_confidence(state, spread);
-
-    if (confidence <= 0 || !rate_narrow(level)) {
-        rate_say(finding, part, 1, SUSTAINED_BLOCK_BYTES, what);
-        return;
-    }
-    const struct interval rate = {units / level->interval.high,
-                                  units / level->interval.low};
-    finding_measured(finding, units / level->ns, &rate, confidence);
-    finding_why(finding, "%s", what);
+    rate_say(sustained_add(findings, parameter), part, 1, SUSTAINED_BLOCK_BYTES,
+             what);
 }
 
 static char *size_text(size_t blocks, char text[24])
 {
     return format_bytes(blocks * SUSTAINED_BLOCK_BYTES, text, 24);
-}
-
-/* Pauses that may be the drive's lie within the interval; where that makes it
- * more than a factor of two, nothing is known. */
-static void widen(struct finding *finding, const struct rate_level *level,
-                  double mean_ns)
-{
-    if (finding->verdict != VERDICT_FOUND || mean_ns <= level->interval.high)
-        return;
-    if (mean_ns > 2 * level->ns) {
-        finding_withdraw(finding);
-        return;
-    }
-    finding->low = value_integer(
-        (uint64_t)(1e9 * (double)SUSTAINED_BLOCK_BYTES / mean_ns));
 }
 
 bool sustained_hides(const double block_ns[], size_t count,
@@ -122,7 +94,6 @@ void sustained_say_none(const struct sustained_probe *state,
             findings);
         return;
     }
-    const double mean_ns = rate_mean(block_ns, count, INFINITY);
     const bool hidden = sustained_hides(block_ns, count, level);
     snprintf(what, sizeof(what),
              "after a rest, sequential writes keep one rate for %s%s", size,
@@ -137,9 +108,7 @@ void sustained_say_none(const struct sustained_probe *state,
         finding_why(finding, "%s", what);
     }
     findings_up_to(findings, "fast_cache", count * SUSTAINED_BLOCK_BYTES);
-    sustained_say_rate(state, findings, "sustained_write_rate", level, &part,
-                       what);
-    widen(&findings->items[findings->count - 1], level, mean_ns);
+    sustained_say_rate(findings, "sustained_write_rate", &part, what);
 }
 
 void sustained_say_unexplained(const double block_ns[], size_t count,
@@ -148,10 +117,10 @@ void sustained_say_unexplained(const double block_ns[], size_t count,
 {
     say_cache_open(findings, reason);
     const struct rate_part part = {&block_ns[change->at], count - change->at};
-    rate_say(sustained_add(findings, "sustained_write_rate"), &part, 1,
-             SUSTAINED_BLOCK_BYTES,
-             change->at ? "sequential writes after the rate has fallen; the "
-                          "cause of that was not found"
-                        : "sequential writes, pauses included; why their rate "
-                          "changes was not found");
+    sustained_say_rate(
+        findings, "sustained_write_rate", &part,
+        change->at ? "sequential writes after the rate has fallen; the "
+                     "cause of that was not found"
+                   : "sequential writes, pauses included; why their rate "
+                     "changes was not found");
 }

@@ -95,9 +95,7 @@ struct finding *sustained_add(struct findings *findings, const char *parameter);
 /* All of it, for this reason. */
 void sustained_say_open(struct findings *findings, const char *reason);
 double sustained_confidence(const struct sustained_probe *state, double spread);
-void sustained_say_rate(const struct sustained_probe *state,
-                        struct findings *findings, const char *parameter,
-                        const struct rate_level *level,
+void sustained_say_rate(struct findings *findings, const char *parameter,
                         const struct rate_part *part, const char *what);
 /* Do pauses take so long that a fall may hide among them? */
 bool sustained_hides(const double block_ns[], size_t count,

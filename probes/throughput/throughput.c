@@ -308,7 +308,6 @@ struct write_times {
     double mean_ns; /* of the half, with all that holds writes up */
     uint64_t written_bytes;
     bool held_up; /* now and then by something else, as reads are */
-    bool bursts;  /* so uneven that drive and others cannot be told apart */
 };
 
 /* Few writes a part, so that most parts are not held up. */
@@ -319,10 +318,9 @@ enum { PART = 4, PARTS = PACE_WRITE_BLOCKS_MAX * PACE_WRITE_REQUESTS / PART };
 static const double far_none = 0.002;
 /* A part that takes so many times as long as most has a pause in it. */
 static const double long_least = 2;
-/* Pauses are the drive's, but for as many as others make, where they are so
- * many times as frequent; where they are as frequent, within three standard
- * errors, the drive makes none; and between the two it stays open. */
-static const double pauses_least = 3, errors_most = 3;
+/* Pauses are the drive's, but for as many as others make; where they are as
+ * frequent, within three standard errors, the drive makes none. */
+static const double errors_most = 3;
 
 static const struct timing *rows_of(const struct state *state, uint32_t round)
 {
@@ -334,10 +332,9 @@ static const struct timing *rows_of(const struct state *state, uint32_t round)
 }
 
 /* By parts of the rounds from `first` to `end`: `far_share` of single writes
- * are held up by something else. False: drive and others cannot be told
- * apart. */
-static bool middle_of(const struct state *state, uint32_t first, uint32_t end,
-                      double far_share, double *ns)
+ * are held up by something else. */
+static double middle_of(const struct state *state, uint32_t first, uint32_t end,
+                        double far_share)
 {
     const double held_up = 1 - pow(1 - far_share, PART);
     double parts_ns[PARTS], kept_ns = 0;
@@ -356,12 +353,11 @@ static bool middle_of(const struct state *state, uint32_t first, uint32_t end,
     kept_ns /= (double)kept;
     const double share = 1 - (double)kept / (double)count;
     const double error = sqrt((held_up + 1 / (double)count) / (double)count);
-    *ns = kept_ns;
     if (share <= held_up + errors_most * error)
-        return true;
+        return kept_ns;
     /* The drive's own pauses are alike, so the middle of all is one of them. */
-    *ns += (share - held_up) * (parts_ns[(kept + count) / 2] - kept_ns);
-    return share >= pauses_least * held_up;
+    return kept_ns +
+           (share - held_up) * (parts_ns[(kept + count) / 2] - kept_ns);
 }
 
 /* From the first write of these rounds to the last. */
@@ -376,15 +372,10 @@ static double mean_of(const struct state *state, uint32_t first, uint32_t end)
 }
 
 static double take(const struct state *state, uint32_t first, uint32_t end,
-                   double far_share, struct write_times *times)
+                   double far_share)
 {
-    double ns;
-
-    if (!times->held_up)
-        return mean_of(state, first, end);
-    if (!middle_of(state, first, end, far_share, &ns))
-        times->bursts = true;
-    return ns;
+    return far_share > far_none ? middle_of(state, first, end, far_share)
+                                : mean_of(state, first, end);
 }
 
 /* Looks at twice as many writes each time; how many rounds in the end. */
@@ -411,9 +402,9 @@ static void writes_measure(struct state *state, double far_share,
 
     *times = (struct write_times){.held_up = far_share > far_none};
     const uint32_t half = rounds / 2, quarter = rounds / 4;
-    times->third_ns = take(state, half, half + quarter, far_share, times);
-    times->fourth_ns = take(state, half + quarter, rounds, far_share, times);
-    times->half_ns = take(state, half, rounds, far_share, times);
+    times->third_ns = take(state, half, half + quarter, far_share);
+    times->fourth_ns = take(state, half + quarter, rounds, far_share);
+    times->half_ns = take(state, half, rounds, far_share);
     times->mean_ns = mean_of(state, half, rounds);
     times->written_bytes = rounds * PACE_WRITE_REQUESTS * state->order_bytes;
 }
@@ -438,8 +429,6 @@ static const double width_wanted = 0.05, width_most = 0.125;
 static const double written_confidence = 0.95;
 /* Writes that are held up now and then are told with less confidence. */
 static const double held_up_confidence = 0.8;
-/* With all that holds them up, on average: then nothing is known. */
-static const double mean_most = 2;
 /* A quarter of the parts may be quicker than the middle by so much, or requests
  * are answered in batches that no part evens out. */
 static const double quick_least = 0.5;
@@ -692,29 +681,21 @@ static void say_written(struct state *state, const struct screen *screen,
     const double bytes = (double)state->order_bytes;
     const char *written = study_bytes(study, times->written_bytes);
 
-    if (times->bursts || times->mean_ns > mean_most * times->half_ns) {
-        finding_why(finding,
-                    "writes come in bursts with pauses, and reads are delayed "
-                    "too often to attribute the pauses to the drive");
-        return;
-    }
     /* Too few blocks for the interval of a median: what the quarters say. */
-    const struct interval ns = {fmin(times->third_ns, times->fourth_ns),
-                                fmax(times->third_ns, times->fourth_ns)};
+    struct interval ns = {fmin(times->third_ns, times->fourth_ns),
+                          fmax(times->third_ns, times->fourth_ns)};
+    /* What is left out as held up by something else may be the drive's. */
+    if (times->held_up)
+        ns.high = fmax(ns.high, times->mean_ns);
     say_rate(finding, times->half_ns, &ns, bytes, screen,
              study_text(study,
                         "sequential writes of %s at QD %d, in the second half "
                         "of %s",
                         study_bytes(study, state->order_bytes),
                         PACE_WRITE_DEPTH, written));
-    finding->confidence = fmin(finding->confidence, written_confidence);
-    if (!times->held_up || finding->verdict != VERDICT_FOUND)
-        return;
-    /* What is left out as held up by something else may be the drive's. */
-    finding->confidence = fmin(finding->confidence, held_up_confidence);
-    finding->low =
-        value_integer(smaller_of((uint64_t)finding->low.integer,
-                                 (uint64_t)(1e9 * bytes / times->mean_ns)));
+    finding->confidence =
+        fmin(finding->confidence,
+             times->held_up ? held_up_confidence : written_confidence);
 }
 
 static void conclude_writes(struct state *state, const struct screen *screen,
