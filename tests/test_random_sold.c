@@ -78,6 +78,15 @@ static const struct sold {
 
 static struct bench_request requests[REQUESTS];
 
+/* Until nothing is left to do for the drive. */
+static void drain(struct bench *bench)
+{
+    uint64_t next_ns;
+
+    while ((next_ns = flash_next_event_ns(bench->flash)) != UINT64_MAX)
+        bench_idle(bench, larger_of(next_ns, bench->now_ns) - bench->now_ns);
+}
+
 /* Bytes a second of requests one behind the other, from `begin_bytes` on. */
 static double rate_of(struct bench *bench, enum flash_operation operation,
                       uint64_t begin_bytes, uint64_t length_bytes)
@@ -98,6 +107,7 @@ static double rate_of(struct bench *bench, enum flash_operation operation,
                 .length_bytes = size};
         bench_together(bench, requests, count);
     }
+    drain(bench);
     return (double)sent * 1e9 / (double)(bench->now_ns - begin_ns);
 }
 
@@ -114,6 +124,7 @@ static double request_ns(struct bench *bench, enum flash_operation operation,
                 random_below(&bench->random, span_bytes / 4096) * 4096,
             .length_bytes = 4096};
     bench_together(bench, requests, REQUESTS);
+    drain(bench);
     return (double)(bench->now_ns - begin_ns) / REQUESTS;
 }
 

@@ -90,7 +90,7 @@ END_TEST
 
 START_TEST(a_slow_drive_has_no_longest_of_a_thousand)
 {
-    const struct probing run = probe_drive("sim:card-evo-plus");
+    const struct probing run = probe_drive("sim:card-evo-plus,program_ns=9ms");
     const struct finding *rare = probing_get(&run, "sync_write_p999");
 
     ck_assert_int_eq(rare->verdict, VERDICT_INCONCLUSIVE);

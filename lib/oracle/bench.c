@@ -121,7 +121,7 @@ void bench_together(struct bench *bench, struct bench_request requests[],
 {
     size_t sent = 0, under_way = 0;
 
-    while (!bench->error) {
+    while (!bench->error && (sent < count || under_way > 0)) {
         for (; sent < count && under_way < requests[sent].depth;
              sent++, under_way++)
             send(bench, &requests[sent], sent);

@@ -7,22 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COMMITS = 32768, LEAST = 512, WRITERS = 16, PARTS = 4 };
-static const uint64_t log_bytes = 64 * MIB, write_bytes = 4 * KIB;
-/* As long as a probe looks. */
-static const uint64_t flushed_ns = 20000000000, writers_ns = 5000000000;
+#include "lib/infer/method/commits.h"
+
+enum { PARTS = 4 };
 /* Quarters that differ by more have no one rate, and commits between which
  * chance chooses, so many standard deviations on each side, no one time. */
 static const double part_most = 2, quantile_z = 2;
-
-static uint64_t place_of(const struct bench *bench, size_t i)
-{
-    const uint64_t span =
-        smaller_of(log_bytes, bench->drive->capacity_bytes / 4);
-
-    return bench->drive->capacity_bytes / 2 / MIB * MIB +
-           i * write_bytes % (span / write_bytes * write_bytes);
-}
 
 /* Takes sorted times. On a cliff chance puts it at the top or at the foot: the
  * next as many commits would have another one. */
@@ -53,31 +43,42 @@ static void rate(const double parts_ns[PARTS], size_t count,
     number->seen = most_ns <= part_most * least_ns;
 }
 
-/* Sends commits, flushed or with FUA. Returns how many a probe has time for;
- * how long each of these took, in `ns`, and the time of each quarter. */
-static size_t commit(struct bench *bench, uint32_t depth, bool flushed,
+/* Sends a kind's commits. Returns how many; how long each took, in `ns`, and
+ * the time of each quarter. */
+static size_t commit(struct bench *bench, size_t index,
                      struct bench_request requests[], uint64_t ns[],
                      double parts_ns[PARTS])
 {
-    const size_t each = flushed ? 2 : 1;
-    const uint64_t end_ns = bench->now_ns + (flushed ? flushed_ns : writers_ns);
+    const struct commits_kind *kind = &commits_kinds[index];
+    const size_t each = kind->flushed ? 2 : 1;
+    const uint64_t capacity = bench->drive->capacity_bytes;
+    const uint64_t span =
+        smaller_of(COMMITS_LOG_BYTES, capacity / (2 * COMMITS_KINDS));
+    const uint64_t first =
+        capacity / 2 / MIB * MIB + index * (span / MIB * MIB);
+    const uint64_t begin_ns = bench->now_ns;
     size_t count = 0;
 
-    for (size_t i = 0; i < each * COMMITS; i++)
-        requests[i] = (struct bench_request){
-            .operation = i % each ? FLASH_FLUSH : FLASH_WRITE,
-            .depth = depth,
-            .offset_bytes = i % each ? 0 : place_of(bench, i / each),
-            .length_bytes = i % each ? 0 : write_bytes};
-    bench->fua = !flushed;
-    bench_together(bench, requests, each * COMMITS);
-    bench->fua = false;
-    while (count < COMMITS &&
-           (count < LEAST || requests[each * count].submit_ns < end_ns)) {
-        ns[count] = requests[each * count + each - 1].complete_ns -
-                    requests[each * count].submit_ns;
-        count++;
+    bench->fua = !kind->flushed;
+    while (!commits_are_enough(kind, (uint32_t)count,
+                               (double)(bench->now_ns - begin_ns))) {
+        struct bench_request *block = &requests[each * count];
+        for (size_t i = 0; i < each * kind->block; i++)
+            block[i] = (struct bench_request){
+                .operation = i % each ? FLASH_FLUSH : FLASH_WRITE,
+                .depth = kind->depth,
+                .offset_bytes =
+                    i % each
+                        ? 0
+                        : first + (count + i / each) * COMMITS_BYTES %
+                                      (span / COMMITS_BYTES * COMMITS_BYTES),
+                .length_bytes = i % each ? 0 : COMMITS_BYTES};
+        bench_together(bench, block, each * kind->block);
+        for (size_t i = 0; i < kind->block; i++)
+            ns[count++] = block[each * i + each - 1].complete_ns -
+                          block[each * i].submit_ns;
     }
+    bench->fua = false;
     for (size_t part = 0; part < PARTS; part++) {
         const size_t from = part * count / PARTS;
         const size_t to = (part + 1) * count / PARTS;
@@ -90,19 +91,21 @@ static size_t commit(struct bench *bench, uint32_t depth, bool flushed,
 int oracle_sync(const struct drive *drive, struct sync_seen *seen,
                 struct fault *why)
 {
-    uint64_t *ns = malloc(COMMITS * sizeof(*ns));
-    struct bench_request *requests = malloc(2 * COMMITS * sizeof(*requests));
+    uint64_t *ns = malloc(COMMITS_MOST * sizeof(*ns));
+    struct bench_request *requests =
+        malloc(2 * COMMITS_MOST * sizeof(*requests));
     double parts_ns[PARTS];
     struct bench bench;
     int error = ns && requests ? bench_open(&bench, drive, why) : -ENOMEM;
 
     if (!error) {
-        size_t count = commit(&bench, 1, true, requests, ns, parts_ns);
+        size_t count = commit(&bench, COMMITS_FLUSH, requests, ns, parts_ns);
         rate(parts_ns, count, &seen->rate);
         bench_sort(ns, count);
         quantile(ns, count, 0.01, &seen->p99_ns);
         quantile(ns, count, 0.001, &seen->p999_ns);
-        count = commit(&bench, WRITERS, false, requests, ns, parts_ns);
+        for (size_t kind = COMMITS_FUA; kind < COMMITS_KINDS; kind++)
+            count = commit(&bench, kind, requests, ns, parts_ns);
         rate(parts_ns, count, &seen->rate_16);
         bench_close(&bench);
         error = bench.error;

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/method/commits.h"
 #include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
 #include "probes/placing.h"
@@ -28,26 +29,15 @@
 
 static const char phase[] = "commit", probe_name[] = "sync-writes";
 
-enum { BLOCKS_LEAST = 2, COMMITS_MOST = 32768, QUARTERS = 4 };
-enum { ONE = 256, MANY = 1024, BLOCKS_MOST = COMMITS_MOST / ONE };
-/* A log that is written around and around. */
-static const uint64_t log_bytes = 64 * MIB;
-/* Slow drives do fewer commits. */
-static const double long_ns = 20e9, short_ns = 5e9;
+enum {
+    ONE = 256, /* the smallest block */
+    QUARTERS = 4,
+    BLOCKS_MOST = COMMITS_MOST / ONE
+};
 /* Beyond each end of an interval. */
 static const double error_rate = 0.005, rate_z = 2.6;
 /* An interval that spans more is no number. */
 static const double span_most = 2;
-
-static const struct kind {
-    const char *cell;
-    uint32_t depth, commits; /* of a block; their beginning and end is idle */
-    double most_ns;
-} kinds[] = {{"flush", 1, ONE, long_ns},
-             {"fua", 1, ONE, short_ns},
-             {"fua4", 4, MANY, short_ns},
-             {"fua16", 16, MANY, short_ns}};
-enum { FLUSHED, FUA, FUA_4, FUA_16, KINDS };
 
 struct commits {
     double ns[COMMITS_MOST];     /* in their order */
@@ -58,24 +48,24 @@ struct commits {
 
 /* ---- what is asked ------------------------------------------------------ */
 
-static void ask_block(struct study *study, const struct kind *kind,
+static void ask_block(struct study *study, const struct commits_kind *kind,
                       uint32_t block)
 {
     const uint64_t length = placing_small_bytes(&study->setting);
     const uint64_t first = placing_base(
         &study->setting, random_mix(study->seed ^ random_hash(kind->cell)),
-        log_bytes);
+        COMMITS_LOG_BYTES);
     struct step step = {.operation = OPERATION_WRITE,
                         .length_bytes = length,
                         .depth = kind->depth,
-                        .fua = kind != &kinds[FLUSHED]};
+                        .fua = !kind->flushed};
 
     snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
     snprintf(step.label.cell, sizeof(step.label.cell), "%s", kind->cell);
     step.label.round = block;
-    for (uint64_t i = 0; i < kind->commits; i++) {
+    for (uint64_t i = 0; i < kind->block; i++) {
         step.offset_bytes =
-            first + (block * kind->commits + i) * length % log_bytes;
+            first + (block * kind->block + i) * length % COMMITS_LOG_BYTES;
         if (step.fua)
             study_ask(study, &step);
         else
@@ -85,13 +75,13 @@ static void ask_block(struct study *study, const struct kind *kind,
 
 /* ---- what follows ------------------------------------------------------- */
 
-static void add_block(const struct timing rows[], const struct kind *kind,
-                      struct commits *commits)
+static void add_block(const struct timing rows[],
+                      const struct commits_kind *kind, struct commits *commits)
 {
-    const uint32_t each = kind == &kinds[FLUSHED] ? 2 : 1;
+    const uint32_t each = kind->flushed ? 2 : 1;
     uint64_t end_ns = 0;
 
-    for (uint32_t i = 0; i < kind->commits; i++) {
+    for (uint32_t i = 0; i < kind->block; i++) {
         const uint64_t done_ns = rows[each * i + each - 1].complete_ns;
         commits->ns[commits->count++] =
             (double)(done_ns - rows[each * i].submit_ns);
@@ -102,25 +92,23 @@ static void add_block(const struct timing rows[], const struct kind *kind,
     commits->all_ns += ns;
 }
 
-/* Enough of them, or enough time. */
-static bool is_enough(const struct kind *kind, const struct commits *commits)
+static bool is_enough(const struct commits_kind *kind,
+                      const struct commits *commits)
 {
-    return commits->count == COMMITS_MOST ||
-           (commits->blocks_count >= BLOCKS_LEAST &&
-            commits->all_ns >= kind->most_ns);
+    return commits_are_enough(kind, commits->count, commits->all_ns);
 }
 
 /* Those that are there; asks for more where they are too few, and then returns
  * false. */
-static bool measure(struct study *study, const struct kind *kind,
+static bool measure(struct study *study, const struct commits_kind *kind,
                     struct commits *commits)
 {
-    const uint32_t each = kind == &kinds[FLUSHED] ? 2 : 1;
+    const uint32_t each = kind->flushed ? 2 : 1;
     const struct timing *rows;
 
     while (!is_enough(kind, commits) &&
            (rows = study_rows(study, phase, kind->cell, commits->blocks_count,
-                              each * kind->commits)))
+                              each * kind->block)))
         add_block(rows, kind, commits);
     if (!is_enough(kind, commits))
         ask_block(study, kind, commits->blocks_count);
@@ -272,17 +260,17 @@ static void say_many(const struct commits *few, const struct commits *many,
 /* A run that is cut off states what its commits say so far. */
 static void think(struct study *study, struct findings *findings)
 {
-    struct commits *all[KINDS];
+    struct commits *all[COMMITS_KINDS];
     bool is_whole = true;
 
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < COMMITS_KINDS; i++) {
         all[i] = study_alloc(study, sizeof(*all[i]));
-        is_whole = is_whole && measure(study, &kinds[i], all[i]);
+        is_whole = is_whole && measure(study, &commits_kinds[i], all[i]);
     }
-    if (all[FLUSHED]->blocks_count >= BLOCKS_LEAST)
-        say_one(study, all[FLUSHED], all[FUA], findings);
-    if (all[FUA_16]->blocks_count >= BLOCKS_LEAST)
-        say_many(all[FUA_4], all[FUA_16], findings);
+    if (all[COMMITS_FLUSH]->blocks_count >= COMMITS_BLOCKS_LEAST)
+        say_one(study, all[COMMITS_FLUSH], all[COMMITS_FUA], findings);
+    if (all[COMMITS_FUA_16]->blocks_count >= COMMITS_BLOCKS_LEAST)
+        say_many(all[COMMITS_FUA_4], all[COMMITS_FUA_16], findings);
     if (!is_whole)
         study_leave(study);
 }
@@ -299,11 +287,11 @@ const struct probe probe_sync_writes = {
     .region_min_bytes = 128 * MIB,
     .answers = {"sync_write_p99", "sync_write_p999", "sync_write_rate",
                 "sync_write_rate_16"},
-    /* As many as a drive does that takes 5 ms for each: 20 s of writes and
+    /* As many as a drive does that takes 5 ms for each: 27 s of writes and
      * flushes, and three times 5 s of FUA; and the most. */
-    .usual = {.requests = 2 * 4000 + 3 * 1000,
-              .requests_max = (KINDS + 1) * COMMITS_MOST,
-              .bytes_written = (4000 + 3 * 1000) * 4 * KIB,
-              .bytes_written_max = KINDS * COMMITS_MOST * 4 * KIB},
+    .usual = {.requests = 2 * 5376 + 3 * 1000,
+              .requests_max = (COMMITS_KINDS + 1) * COMMITS_MOST,
+              .bytes_written = (5376 + 3 * 1000) * 4 * KIB,
+              .bytes_written_max = COMMITS_KINDS * COMMITS_MOST * 4 * KIB},
     TRIAL_PROBE(struct study, think),
 };
