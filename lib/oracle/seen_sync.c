@@ -91,9 +91,9 @@ static size_t commit(struct bench *bench, size_t index,
 int oracle_sync(const struct drive *drive, struct sync_seen *seen,
                 struct fault *why)
 {
-    uint64_t *ns = malloc(COMMITS_MOST * sizeof(*ns));
+    uint64_t *ns = calloc(COMMITS_MOST, sizeof(*ns));
     struct bench_request *requests =
-        malloc(2 * COMMITS_MOST * sizeof(*requests));
+        calloc(2 * COMMITS_MOST, sizeof(*requests));
     double parts_ns[PARTS];
     struct bench bench;
     int error = ns && requests ? bench_open(&bench, drive, why) : -ENOMEM;
