@@ -52,3 +52,14 @@ void times_say(const struct study *study, struct finding *finding,
         count, what, TEXT_NS((uint64_t)ns[count / 10]),
         TEXT_NS((uint64_t)ns[count - 1 - count / 10]));
 }
+
+double times_middle(double values[], size_t count)
+{
+    const size_t first = 3 * count / 16, end = count - first;
+    double sum = 0;
+
+    stats_sort(values, count);
+    for (size_t i = first; i < end; i++)
+        sum += values[i];
+    return sum / (double)(end - first);
+}

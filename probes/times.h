@@ -39,4 +39,8 @@ bool times_narrow(const struct interval *interval, double value, double share);
 void times_say(const struct study *study, struct finding *finding,
                const char *what, double ns[], size_t count);
 
+/* The mean of values, which it sorts, without 3 of 16 at each end: pages
+ * differ in what they take, so that the median may be that of either kind. */
+double times_middle(double values[], size_t count);
+
 #endif

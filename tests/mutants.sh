@@ -65,6 +65,8 @@ lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|tes
 lib/infer/study.c|s/own.write_budget_bytes \/= probe->budget_parts;/(void)0;/|test_probes_stick|basic
 lib/infer/study.c|s/budget + aside_most_bytes);/budget + 99 * aside_most_bytes);/|test_probes_stick|basic
 lib/infer/study.c|s/reads = probe->surveys;/reads = 0 * probe->surveys;/|test_survey|
+probes/alignment/alignment.c|s/step_errors = 6/step_errors = 600/|test_probes_reads|
+probes/alignment/alignment.c|s/ns\[ACROSS\]\[i\] - (over/ns[BEHIND][i] - (over/|test_probes_reads|
 probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|
 probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
 probes/stripe/search.c|s/own_least = 0.9/own_least = 9/|test_stripe|

@@ -64,6 +64,7 @@ random_read_rate 63000
 read_parallelism 16 32
 parallel_units 4
 stripe_unit 16384
+read_page 16384
 flush_honesty free
 fast_cache absent
 sustained_write_rate 69000000
@@ -77,6 +78,16 @@ segment_groups absent
 pause_period absent
 trim_reads zeros
 sync_write_rate 16300 17100
+END
+drive many ftl=page,dies=16 0.75 <<'END'
+real_capacity 3221225472
+capacity_kind genuine
+parallel_units 16
+stripe_unit 16384
+fast_cache absent
+nand_type tlc
+read_ahead absent
+sleep_after absent
 END
 drive fast ftl=fast 0.75 <<'END'
 real_capacity 3221225472

@@ -3,6 +3,7 @@
  * far the drive reads ahead. */
 #include "lib/oracle/seen.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "lib/flash/drive/geometry.h"
@@ -10,8 +11,9 @@
 
 enum { ALIGN_PLACES = 65, STREAM_READS = 8 };
 
-static const uint64_t short_bytes = 1024, small_bytes = 4 * KIB,
-                      stream_bytes = 16 * KIB, stream_grain_bytes = 128 * KIB;
+enum { SHORT_BYTES = 1024 };
+static const uint64_t small_bytes = 4 * KIB, stream_bytes = 16 * KIB,
+                      stream_grain_bytes = 128 * KIB;
 
 /* An effect is surely there where it is a tenth of a read, and surely not below
  * a fiftieth. */
@@ -30,8 +32,8 @@ static double extra_across(struct bench *bench, uint64_t align_bytes)
         const uint64_t other =
             (random_below(&bench->random, multiples) | 1) * align_bytes;
         across[i] =
-            bench_act(bench, FLASH_READ, at - short_bytes / 2, short_bytes);
-        beside[i] = bench_act(bench, FLASH_READ, other, short_bytes);
+            bench_act(bench, FLASH_READ, at - SHORT_BYTES / 2, SHORT_BYTES);
+        beside[i] = bench_act(bench, FLASH_READ, other, SHORT_BYTES);
     }
     return bench_median(across, ALIGN_PLACES) /
                bench_median(beside, ALIGN_PLACES) -
@@ -42,7 +44,7 @@ static double extra_across(struct bench *bench, uint64_t align_bytes)
  * than across those of half of it? */
 static enum shown step_at(struct bench *bench, uint64_t bytes)
 {
-    if ((bytes & (bytes - 1)) || bytes < 2 * short_bytes ||
+    if ((bytes & (bytes - 1)) || bytes < 2 * SHORT_BYTES ||
         16 * bytes > bench->drive->capacity_bytes)
         return SHOWN_PERHAPS;
     const double below = extra_across(bench, bytes / 2);
@@ -51,6 +53,62 @@ static enum shown step_at(struct bench *bench, uint64_t bytes)
     if (above - below > effect_sure && beyond - below > effect_sure)
         return SHOWN;
     return above - below < effect_none ? SHOWN_NOT : SHOWN_PERHAPS;
+}
+
+/* How much longer, as shares, a read across takes than the longer of both reads
+ * beside it, and than their mean; all at hand in the mapping. */
+struct across {
+    double serial, extra;
+};
+
+static void bring_mapping(struct bench *bench, uint64_t at_bytes)
+{
+    bench_act(bench, FLASH_READ, (at_bytes ^ (256 * KIB)) / KIB * KIB,
+              SHORT_BYTES);
+}
+
+static struct across reads_across(struct bench *bench, uint64_t align_bytes)
+{
+    enum { ACROSS, BEFORE, BEHIND, SIDES };
+    static const uint64_t before_bytes[SIDES] = {SHORT_BYTES / 2, SHORT_BYTES,
+                                                 0};
+    const uint64_t multiples = bench->drive->capacity_bytes / align_bytes - 1;
+    uint64_t places[ALIGN_PLACES];
+    double ns[SIDES][ALIGN_PLACES], beside_ns = 0;
+    struct across sum = {0, 0};
+
+    for (int i = 0; i < ALIGN_PLACES; i++)
+        places[i] = (random_below(&bench->random, multiples) | 1) * align_bytes;
+    for (int side = 0; side < SIDES; side++)
+        for (int i = 0; i < ALIGN_PLACES; i++) {
+            bring_mapping(bench, places[i] - 1);
+            bring_mapping(bench, places[i]);
+            ns[side][i] = (double)bench_act(
+                bench, FLASH_READ, places[i] - before_bytes[side], SHORT_BYTES);
+        }
+    for (int i = 0; i < ALIGN_PLACES; i++) {
+        const double beside = (ns[BEFORE][i] + ns[BEHIND][i]) / 2;
+        beside_ns += beside;
+        sum.serial += ns[ACROSS][i] - fmax(ns[BEFORE][i], ns[BEHIND][i]);
+        sum.extra += ns[ACROSS][i] - beside;
+    }
+    return (struct across){sum.serial / beside_ns, sum.extra / beside_ns};
+}
+
+/* Does a read across boundaries of pages wait for two senses, one after the
+ * other, and cost more at larger ones as well? */
+static enum shown page_at(struct bench *bench, uint64_t bytes)
+{
+    if ((bytes & (bytes - 1)) || bytes < 2 * SHORT_BYTES ||
+        16 * bytes > bench->drive->capacity_bytes)
+        return SHOWN_PERHAPS;
+    const struct across below = reads_across(bench, bytes / 2);
+    const struct across above = reads_across(bench, bytes);
+    const struct across beyond = reads_across(bench, 2 * bytes);
+    if (above.serial - below.serial > effect_sure &&
+        beyond.extra - below.extra > effect_sure)
+        return SHOWN;
+    return above.extra - below.extra < effect_none ? SHOWN_NOT : SHOWN_PERHAPS;
 }
 
 /* Neighbours that one sense of a bank brings: a page of each plane. */
@@ -85,7 +143,7 @@ int oracle_boundaries(const struct drive *drive, struct boundaries_seen *seen,
         error = bench_open(&bench, drive, why);
     if (error)
         return error;
-    seen->page = step_at(&bench, seen->page_bytes);
+    seen->page = page_at(&bench, seen->page_bytes);
     seen->block = step_at(&bench, oracle_block_bytes(drive));
     bench_close(&bench);
     return bench.error;

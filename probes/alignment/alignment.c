@@ -12,14 +12,19 @@
  *   across |______|                   across boundaries of pages
  *          +------------------------  alignment: 1 KiB, 2 KiB, 4 KiB ...
  *
- * The three reads of a group go to three boundaries, so that none finds in a
- * buffer what another has read. What follows is concluded by the rules for
+ * The reads of a group go to one boundary, so that each place is its own
+ * control: pages differ in what they take. A read near each brings its mapping
+ * before it.
+ *
+ * Pages begin where the extra time first shows and where it shows from then on,
+ * not alike: two pages of one unit are sensed one after the other, two of
+ * several at once. What is said of erase units follows by the rules for
  * recordings of flashbench (lib/infer/flashbench).
  *
  * Assumes: the drive has been written; it does not read ahead of single reads.
- * Across a boundary of what one page of the mapping covers a read also needs
- * two places that are looked up apart, until both are at hand: so what is found
- * is read again, twice at each place, and the step must still be there.
+ * Across a boundary of erase units a read may need two places that are looked
+ * up apart, until both are at hand: so what is found is read again, twice at
+ * each place, and the step must still be there.
  * Of all probes that look for blocks it is the only one that does not write.
  */
 #include <math.h>
@@ -32,6 +37,7 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/rounds.h"
+#include "probes/times.h"
 #include "probes/trial.h"
 
 /* Rounds are flashbench's repeats, each of which must show a step. */
@@ -47,10 +53,17 @@ static const uint64_t unit_least_bytes = 128 * KIB;
 static const double effect_least = 0.05;
 /* As the rules for flashbench have it. */
 static const double absent_confidence = 0.95;
+/* Four planes of the largest pages. */
+static const uint64_t page_most_bytes = 64 * KIB;
+/* Of a page: the smallest extra time above it, in errors of a level below. */
+static const double step_errors = 6, page_confidence = 0.9,
+                    no_page_confidence = 0.75;
 /* Of a step, so much must be left where the same is read again. */
 static const double left_least = 0.5;
 
 enum side_of { BEFORE, ACROSS, BEHIND, SIDES };
+/* Those that are timed, with what brings their mapping, and again. */
+enum { PLACE_READS = 4 * SIDES };
 static const char phase_first[] = "align", phase_again[] = "again";
 static const char sides[] = "abc";
 
@@ -81,31 +94,60 @@ static uint64_t read_bytes_of(const struct setting *setting)
 
 /* A read that ends at a boundary, crosses it, or begins at it; in the second
  * phase the same has just been read. */
-static void send(const struct trial *trial, char arm)
+static void send_read(const struct trial *trial, uint64_t boundary_bytes,
+                      enum side_of side)
 {
-    const struct setting *setting = &trial->study->setting;
-    const uint64_t bytes = read_bytes_of(setting);
+    const uint64_t bytes = read_bytes_of(&trial->study->setting);
     const uint64_t before[SIDES] = {bytes, bytes / 2, 0};
-    const uint64_t at =
-        boundary(setting, trial->contrast->n[0], trial->random) -
-        before[strchr(sides, arm) - sides];
+    const uint64_t at = boundary_bytes - before[side];
 
     if (strcmp(trial->phase, phase_again) == 0)
         trial_read(trial, at, bytes);
-    trial_time(trial, arm, OPERATION_READ, at, bytes);
+    trial_time(trial, sides[side], OPERATION_READ, at, bytes);
+}
+
+/* All reads across come first, then all before and all behind, so that none
+ * finds in a buffer what another has read. */
+static void send(const struct trial *trial)
+{
+    static const enum side_of order[SIDES] = {ACROSS, BEFORE, BEHIND};
+    uint64_t places[PLACES];
+
+    for (size_t i = 0; i < PLACES; i++)
+        places[i] = boundary(&trial->study->setting, trial->contrast->n[0],
+                             trial->random);
+    for (int side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < PLACES; i++) {
+            trial_bring_mapping(trial, places[i] - KIB);
+            trial_bring_mapping(trial, places[i]);
+            send_read(trial, places[i], order[side]);
+        }
 }
 
 static const struct trial_kind align_kind = {
-    .name = "align{align_bytes}", .arms = sides, .sent = PLACES, .send = send};
+    .name = "align{align_bytes}", .arms = sides, .sent = PLACES, .round = send};
 
-static double median_of(const struct study *study, const char *phase,
-                        const struct contrast *level, enum side_of side,
-                        uint32_t round)
+/* What a round says of a level: the mean of its places, over the mean of both
+ * reads beside or over the longer one. */
+static struct flashbench_align row_of(const struct study *study,
+                                      const char *phase,
+                                      const struct contrast *level,
+                                      uint32_t round, bool over_longer)
 {
-    double ns[PLACES];
+    double ns[SIDES][PLACES], beside_ns[PLACES], extra_ns[PLACES];
 
-    placing_ns(study, phase, level, sides[side], round, PLACES, ns);
-    return stats_median(ns, PLACES);
+    for (int side = 0; side < SIDES; side++)
+        placing_ns(study, phase, level, sides[side], round, PLACES, ns[side]);
+    for (size_t i = 0; i < PLACES; i++) {
+        const double longer_ns = fmax(ns[BEFORE][i], ns[BEHIND][i]);
+        beside_ns[i] = (ns[BEFORE][i] + ns[BEHIND][i]) / 2;
+        extra_ns[i] = ns[ACROSS][i] - (over_longer ? longer_ns : beside_ns[i]);
+    }
+    return (struct flashbench_align){.align_bytes = level->n[0],
+                                     .repeat = round,
+                                     .read_ns = times_middle(beside_ns, PLACES),
+                                     .extra_ns =
+                                         times_middle(extra_ns, PLACES)};
 }
 
 /* The extra time of a level, of all its rounds. */
@@ -133,15 +175,6 @@ static bool are_alike(const struct flashbench_align rows[], size_t count,
     return high_ns - low_ns < effect_least * rows[0].read_ns;
 }
 
-/* No answer becomes absence where there is nothing that could be one. */
-static void deny(struct finding *finding, const char *reason)
-{
-    if (finding->verdict != VERDICT_INCONCLUSIVE)
-        return;
-    finding_absent(finding, absent_confidence);
-    finding_why(finding, "%s", reason);
-}
-
 /* The number of a level, by its alignment. */
 static size_t level_of(const struct state *state, uint64_t align_bytes)
 {
@@ -160,18 +193,8 @@ static size_t take_rows(const struct study *study, const char *phase,
     size_t count = 0;
 
     for (size_t i = 0; i < levels_count; i++)
-        for (uint32_t round = 0; round < ROUNDS; round++) {
-            const double beside =
-                (median_of(study, phase, &levels[i], BEFORE, round) +
-                 median_of(study, phase, &levels[i], BEHIND, round)) /
-                2;
-            rows[count++] = (struct flashbench_align){
-                .align_bytes = levels[i].n[0],
-                .repeat = round,
-                .read_ns = beside,
-                .extra_ns = median_of(study, phase, &levels[i], ACROSS, round) -
-                            beside};
-        }
+        for (uint32_t round = 0; round < ROUNDS; round++)
+            rows[count++] = row_of(study, phase, &levels[i], round, false);
     return count;
 }
 
@@ -202,31 +225,137 @@ static void check_again(struct state *state,
         TEXT_NS((uint64_t)first_ns), TEXT_NS((uint64_t)fmax(second_ns, 0)));
 }
 
-/* What the rules for flashbench say, as this probe's own. */
-static void conclude_rows(struct state *state, struct flashbench_align rows[],
-                          size_t count, struct findings *findings)
+/* ---- pages --------------------------------------------------------------- */
+
+/* Between the largest extra time of the levels below `at` and the smallest from
+ * there on. */
+static double gap_of(const struct flashbench_align rows[], size_t levels,
+                     size_t at)
+{
+    double low_ns = -INFINITY, high_ns = INFINITY;
+
+    for (size_t i = 0; i < levels; i++)
+        if (i < at)
+            low_ns = fmax(low_ns, extra_of(rows, i));
+        else
+            high_ns = fmin(high_ns, extra_of(rows, i));
+    return high_ns - low_ns;
+}
+
+/* The median extra time of these levels in one round. */
+static double round_of(const struct flashbench_align rows[], size_t first,
+                       size_t end, size_t round)
+{
+    double ns[LEVELS_MAX];
+
+    for (size_t i = first; i < end; i++)
+        ns[i - first] = rows[i * ROUNDS + round].extra_ns;
+    return stats_median(ns, end - first);
+}
+
+/* Below the page nothing is extra, and all rounds are chance: is this more? And
+ * does each round show half of it? */
+static bool is_step(const struct flashbench_align rows[], size_t levels,
+                    size_t page)
+{
+    double chance_ns[LEVELS_MAX * ROUNDS], step_ns = INFINITY;
+
+    for (size_t i = 0; i < page * ROUNDS; i++)
+        chance_ns[i] = rows[i].extra_ns;
+    const double error_ns =
+        stats_spread(chance_ns, page * ROUNDS) / sqrt(ROUNDS);
+    const double floor_ns = stats_median(chance_ns, page * ROUNDS);
+    for (size_t i = page; i < levels; i++)
+        step_ns = fmin(step_ns, extra_of(rows, i) - floor_ns);
+    for (size_t round = 0; round < ROUNDS; round++)
+        if (round_of(rows, page, levels, round) -
+                round_of(rows, 0, page, round) <
+            step_ns / 2)
+            return false;
+    return step_ns >= effect_least * rows[page * ROUNDS].read_ns &&
+           step_ns >= step_errors * error_ns;
+}
+
+/* Does a read across boundaries of this level wait for one sense and then for
+ * the other? Where it waits for the longer of them only, there may be smaller
+ * pages of one kind on several units. */
+static bool is_serial(const struct state *state,
+                      const struct flashbench_align rows[], size_t page)
+{
+    double longest_ns = -INFINITY, ns[ROUNDS], level_ns = 0;
+
+    for (size_t i = 0; i <= page; i++) {
+        longest_ns = i ? fmax(longest_ns, level_ns) : longest_ns;
+        for (uint32_t round = 0; round < ROUNDS; round++)
+            ns[round] = row_of(&state->study, phase_first, &state->levels[i],
+                               round, true)
+                            .extra_ns;
+        level_ns = stats_median(ns, ROUNDS);
+    }
+    return level_ns - longest_ns >= effect_least * rows[page * ROUNDS].read_ns;
+}
+
+/* A read across a boundary of pages senses two, which may lie on one unit or on
+ * two and be of two kinds: so all that is larger costs more, though not
+ * alike. */
+static void say_page(const struct state *state,
+                     const struct flashbench_align rows[],
+                     struct finding *finding)
+{
+    const size_t levels = state->levels_count;
+    size_t page = 1;
+
+    for (size_t at = 1; at < levels; at++)
+        if (rows[at * ROUNDS].align_bytes <= page_most_bytes &&
+            gap_of(rows, levels, at) > gap_of(rows, levels, page))
+            page = at;
+    if (are_alike(rows, levels * ROUNDS, 0) &&
+        extra_of(rows, 0) < effect_least * rows[0].read_ns) {
+        finding_absent(finding, no_page_confidence);
+        finding_why(finding, "reads across boundaries cost the same at every "
+                             "alignment, so pages do not show in reads: they "
+                             "may lie on several units in turn");
+    } else if (gap_of(rows, levels, page) > 0 && is_step(rows, levels, page) &&
+               is_serial(state, rows, page)) {
+        double low_ns = INFINITY, high_ns = 0;
+        for (size_t i = page; i < levels; i++) {
+            low_ns = fmin(low_ns, extra_of(rows, i));
+            high_ns = fmax(high_ns, extra_of(rows, i));
+        }
+        finding_found(finding, value_integer(rows[page * ROUNDS].align_bytes),
+                      page_confidence);
+        finding_why(finding,
+                    "reads across boundaries of this and more take %s to %s "
+                    "longer than both reads beside them, and across smaller "
+                    "ones as long",
+                    TEXT_NS((uint64_t)low_ns), TEXT_NS((uint64_t)high_ns));
+    } else {
+        finding_why(finding, "there is no alignment from which on all reads "
+                             "across boundaries take longer than those beside "
+                             "them, while below it none do");
+    }
+}
+
+/* ---- what is said -------------------------------------------------------- */
+
+/* What the rules for flashbench say of erase units, as this probe's own. */
+static void say_boundary(struct state *state, struct flashbench_align rows[],
+                         size_t count, struct finding *finding)
 {
     const struct flashbench table = {.aligns = rows, .aligns_count = count};
     struct findings said;
 
     flashbench_infer(&table, 0, &said);
-    for (size_t i = 0; i < said.count; i++) {
-        const struct finding *from = &said.items[i];
-        struct finding *to =
-            findings_add(findings, "alignment", from->parameter);
-        *to = *from;
-        snprintf(to->probe, sizeof(to->probe), "alignment");
-        if (strcmp(to->parameter, "read_boundary") == 0)
-            check_again(state, rows, to);
-        if (strcmp(to->parameter, "read_boundary") == 0 &&
-            are_alike(rows, count, unit_least_bytes))
-            deny(to, "reads across boundaries cost the same at every alignment "
-                     "from 128 KiB on, so erase units do not show in reads");
-        if (strcmp(to->parameter, "read_page") == 0 &&
-            are_alike(rows, count, 0))
-            deny(to, "reads across boundaries cost the same at every "
-                     "alignment, so pages do not show in reads");
-    }
+    *finding = *findings_get(&said, "read_boundary");
+    snprintf(finding->probe, sizeof(finding->probe), "alignment");
+    check_again(state, rows, finding);
+    if (finding->verdict != VERDICT_INCONCLUSIVE ||
+        !are_alike(rows, count, unit_least_bytes))
+        return;
+    finding_absent(finding, absent_confidence);
+    finding_why(finding,
+                "reads across boundaries cost the same at every alignment from "
+                "128 KiB on, so erase units do not show in reads");
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -238,7 +367,9 @@ static void think(struct study *study, struct findings *findings)
                    ROUNDS);
     const size_t count =
         take_rows(study, phase_first, state->levels, state->levels_count, rows);
-    conclude_rows(state, rows, count, findings);
+    say_boundary(state, rows, count,
+                 findings_add(findings, "alignment", "read_boundary"));
+    say_page(state, rows, findings_add(findings, "alignment", "read_page"));
 }
 
 static bool is_level(const struct setting *setting, uint64_t align_bytes)
@@ -269,8 +400,8 @@ const struct probe probe_alignment = {
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
     .answers = {"read_boundary", "read_page"},
-    .usual = {.requests = LEVELS_MAX * ROUNDS * PLACES * SIDES,
-              .requests_max = (LEVELS_MAX + 4) * ROUNDS * PLACES * SIDES},
+    .usual = {.requests = LEVELS_MAX * ROUNDS * PLACES * PLACE_READS,
+              .requests_max = (LEVELS_MAX + 4) * ROUNDS * PLACES * PLACE_READS},
     .begin = begin,
     TRIAL_PROBE(struct state, think),
 };

@@ -6,6 +6,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
+#include "probes/times.h"
 
 /* Cells: reads of any place alone, pairs, and the reads of the pairs alone. */
 static const char alone_arm = 'a', pair_arm = 'b', own_arm = 'c';
@@ -180,17 +181,6 @@ static void send(const struct trial *trial)
     }
 }
 
-double pairs_middle(double values[], size_t count)
-{
-    const size_t first = 3 * count / 16, end = count - first;
-    double sum = 0;
-
-    stats_sort(values, count);
-    for (size_t i = first; i < end; i++)
-        sum += values[i];
-    return sum / (double)(end - first);
-}
-
 static double pair_ns(const struct timing rows[2])
 {
     const uint64_t end_ns = larger_of(rows[0].complete_ns, rows[1].complete_ns);
@@ -203,7 +193,7 @@ static double middle_ns(const struct trial *trial, char arm, size_t count)
     double ns[2 * STRIPE_SCAN_MAX];
 
     return trial_ns(trial, arm, (uint32_t)count, ns)
-               ? fmax(pairs_middle(ns, count), 1)
+               ? fmax(times_middle(ns, count), 1)
                : 0;
 }
 
@@ -298,7 +288,7 @@ static bool longer(const struct trial *trial, double *ratio)
     *ratio = 0;
     if (count == 0)
         return false;
-    *ratio = log(pairs_middle(ratios, count));
+    *ratio = log(times_middle(ratios, count));
     if (kind_of(trial) != PAIRS_EACH_QUICKEST)
         return true;
     for (size_t i = 0; i < quarter; i++)

@@ -14,6 +14,7 @@
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/rounds.h"
+#include "probes/times.h"
 
 /* Passes over all distances, and rounds where one distance is looked at. */
 enum {
@@ -169,7 +170,7 @@ static double ratio_at(struct stripe_probe *state, const char *phase,
     double all[LOOK_ROUNDS * STRIPE_PAIRS];
     const size_t count = take_all(state, phase, &cell, LOOK_ROUNDS, all);
 
-    return count ? pairs_middle(all, count) : 0;
+    return count ? times_middle(all, count) : 0;
 }
 
 /* The middle of the rounds of the scan. */
@@ -540,7 +541,7 @@ static double own_ratio_at(struct stripe_probe *state,
     if (count == 0)
         return 0;
     const double spread = stats_spread(all, count);
-    const double middle = pairs_middle(all, count);
+    const double middle = times_middle(all, count);
     *error = spread / sqrt((double)count) / middle;
     return middle;
 }

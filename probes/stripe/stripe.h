@@ -67,10 +67,6 @@ enum pairs_kind {
 struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
                                uint64_t other_bytes);
 
-/* The mean of values, which it sorts, without 3 of 16 at each end: pages
- * differ in what they take, so that the median may be that of either kind. */
-double pairs_middle(double values[], size_t count);
-
 /* What a read of a round takes alone; 0: the round is not whole. */
 double pairs_alone_ns(const struct trial *trial);
 
