@@ -65,6 +65,11 @@ lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|tes
 lib/infer/study.c|s/own.write_budget_bytes \/= probe->budget_parts;/(void)0;/|test_probes_stick|basic
 lib/infer/study.c|s/budget + aside_most_bytes);/budget + 99 * aside_most_bytes);/|test_probes_stick|basic
 lib/infer/study.c|s/reads = probe->surveys;/reads = 0 * probe->surveys;/|test_survey|
+probes/mapping_reach/mapping_reach.c|s/MIB, 256 \* KIB, read_bytes/MIB, read_bytes/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/< MIB ? SAMPLES \/ 2 :/< MIB ? SAMPLES \/ 8 :/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/entries + entries \/ 2, entries + 2/entries, 0/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/kinds_least = 2;/kinds_least = 0.5;/|test_probes_trust|
+probes/mapping_reach/mapping_reach.c|s/first\[i\] -= again\[i\]/first[i] -= again[0]/|test_probes_trust|
 probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|
 probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
 probes/stripe/search.c|s/1 - off \/ unit/1 - off \/ unit \/ 2/|test_stripe|
