@@ -79,11 +79,12 @@ trim_reads zeros
 sync_write_rate 16300 17100
 END
 # 8192 entries of one unit each: of more places the mapping is read first, from a
-# page that takes 42 us.
-drive entries ftl=page,dies=8,entries=8192 0.75 <<'END'
+# page that takes 42 us. What is read again is not buffered.
+drive entries ftl=page,dies=8,entries=8192 1 <<'END'
 real_capacity 3221225472
 mapping_reach 33554432
 mapping_miss 42000
+read_buffer absent
 nand_type tlc
 flush_honesty free
 fast_cache absent

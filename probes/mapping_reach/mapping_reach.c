@@ -533,6 +533,7 @@ static bool certify_places(struct study *study, uint64_t entries,
         "of slightly more in turn take %.2f times as long, and "
         "repeated reads of one still wait for the flash",
         (unsigned long long)entries, exp(contrasts[1].median));
+    finding_extra(finding, "entry", value_integer(read_bytes));
     return true;
 }
 
