@@ -65,8 +65,13 @@ lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|tes
 lib/infer/study.c|s/own.write_budget_bytes \/= probe->budget_parts;/(void)0;/|test_probes_stick|basic
 lib/infer/study.c|s/budget + aside_most_bytes);/budget + 99 * aside_most_bytes);/|test_probes_stick|basic
 lib/infer/study.c|s/reads = probe->surveys;/reads = 0 * probe->surveys;/|test_survey|
-probes/alignment/alignment.c|s/step_errors = 6/step_errors = 600/|test_probes_reads|
+probes/alignment/alignment.c|s/            step_ns \/ 2)/            2 * step_ns)/|test_probes_reads|
 probes/alignment/alignment.c|s/ns\[ACROSS\]\[i\] - (over/ns[BEHIND][i] - (over/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/MIB, 256 \* KIB, read_bytes/MIB, read_bytes/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/< MIB ? SAMPLES \/ 2 :/< MIB ? SAMPLES \/ 8 :/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/entries + entries \/ 2, entries + 2/entries, 0/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/kinds_least = 2;/kinds_least = 0.5;/|test_probes_trust|
+probes/mapping_reach/mapping_reach.c|s/first\[i\] -= again\[i\]/first[i] -= again[0]/|test_probes_trust|
 probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|
 probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
 probes/stripe/search.c|s/own_least = 0.9/own_least = 9/|test_stripe|
@@ -352,6 +357,9 @@ probes/nand_type/levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_ki
 probes/log_list/blocks.c|s/shared_least = 0.3466/shared_least = 3/|test_log_sharing|
 probes/log_list/blocks.c|s/if (trial->contrast->repeats % ROUND_PLACES)/if (false)/|test_log_sharing|
 probes/log_list/blocks.c|s/both_ends ? begin : last - page/last - page/|test_log_sharing|
+probes/log_list/settled.c|s/TURNS_A_PLACE = 3, TURNS_LEAST = 20/TURNS_A_PLACE = 0, TURNS_LEAST = 0/|test_log_sharing|
+probes/log_list/stalls.c|s/agree_share = 0.8/agree_share = 1.1/|test_probes_trust|
+probes/log_list/stalls.c|s/stall_least = 5/stall_least = 5e6/|test_probes_trust|
 probes/log_list/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list/log_list.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|recovery

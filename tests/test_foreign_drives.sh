@@ -89,6 +89,19 @@ nand_type tlc
 read_ahead absent
 sleep_after absent
 END
+# 8192 entries of one unit each: of more places the mapping is read first, from a
+# page that takes 42 us. What is read again is not buffered.
+drive entries ftl=page,dies=8,entries=8192 1 <<'END'
+real_capacity 3221225472
+mapping_reach 33554432
+mapping_miss 42000
+read_buffer absent
+nand_type tlc
+flush_honesty free
+fast_cache absent
+segment_groups absent
+sleep_after absent
+END
 drive fast ftl=fast 0.75 <<'END'
 real_capacity 3221225472
 capacity_kind genuine

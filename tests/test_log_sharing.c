@@ -10,14 +10,15 @@
 
 static const struct {
     const char *spec, *logs, *block;
+    unsigned seed; /* 0: 1 */
 } cases[] = {
     /* An odd number of logs, and an even one. */
     {"sim:usb-unknown-1g,noise=realistic,log_set_blocks_count=3", "3",
-     "inconclusive"},
+     "inconclusive", 0},
     {"sim:usb-kingston-1g,noise=realistic,log_set_blocks_count=2", "4",
-     "inconclusive"},
-    {"sim:usb-unknown-1g,noise=realistic", "3", "262144"},
-    {"sim:usb-kingston-1g,noise=realistic", "4", "524288"},
+     "inconclusive", 0},
+    {"sim:usb-unknown-1g,noise=realistic", "3", "262144", 0},
+    {"sim:usb-kingston-1g,noise=realistic", "4", "524288", 0},
     /* Pages with data take up to 40 times as long to move as zeros, and the
      * last pages of a block five times as long as the first. */
     {"sim:usb-unknown-1g,noise=realistic,banks_per_channel_count=4,"
@@ -25,12 +26,17 @@ static const struct {
      "pages_per_block_count=32,program_levels_count=4,program_ns=716us,"
      "program_second_ns=881us,program_third_ns=1823us,"
      "program_fourth_ns=3759us",
-     "3", "65536"}};
+     "3", "65536", 0},
+    /* A random log is merged next. */
+    {"sim:ssd-a,noise=realistic,log_victim=random", "8", "inconclusive", 5},
+    {"sim:usb-kingston-1g,noise=realistic,log_victim=random", "4",
+     "inconclusive", 7}};
 
 START_TEST(a_block_is_what_a_merge_copies)
 {
-    struct probing run = {
-        .spec = cases[_i].spec, .probe = &probe_log_list, .seed = 1};
+    struct probing run = {.spec = cases[_i].spec,
+                          .probe = &probe_log_list,
+                          .seed = cases[_i].seed ? cases[_i].seed : 1};
 
     probing_run(&run);
     probing_says(&run, "log_list", cases[_i].logs);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tests/test_lookup.sh SOURCE_DIR BUILD_DIR: a drive that fetches its mapping is
-# not taken for one with logs, with groups, or with blocks of another length.
+# not taken for one with logs, with groups, or with blocks of another length; nor
+# four logs that follow no order for three.
 set -u
 export LC_ALL=C
 
@@ -86,5 +87,15 @@ check "what waits for the mapping is no group" \
 check "beside groups it does not say that there are none" \
     says '\(found\|inconclusive\)' segment_groups '' inter-request-distance \
     "$small,segment_groups_count=4,group_switch_ns=100us"
+
+# Three logs of four take their places in turn here, as if there were no more.
+"$build_dir/ssdprobe" run log-list -q --json --seed=7 \
+    sim:usb-kingston-1g,noise=realistic,seed=7,log_victim=random \
+    >report.json 2>said </dev/null
+check "logs in no order are counted where they look like fewer" python3 -c "
+import json
+counts = [f['value'] for f in json.load(open('report.json'))['findings']
+          if f['parameter'] == 'log_list']
+assert counts == [4], counts"
 
 summary

@@ -58,18 +58,21 @@ static const struct expected {
     {"nvme-dramless,capacity_bytes=2GiB,mapping_cache_bytes=256KiB,"
      "host_memory_bytes=0",
      &probe_mapping_reach, "mapping_reach", "1073741824"},
-    /* By 2 MiB: reads that all come second in one would not wait, and a read in
-     * each 4 MiB passes over every other one, also where those of each MiB
-     * would be too many. */
+    /* By 2 MiB. */
     {"bench-64g,capacity_bytes=3GiB,page_bytes=2KiB,"
      "clustered_page_bytes=2KiB,mapping_cache_bytes=512KiB",
      &probe_mapping_reach, "mapping_reach", "268435456"},
     {"bench-64g,capacity_bytes=12GiB,page_bytes=2KiB,"
      "clustered_page_bytes=2KiB,mapping_cache_bytes=8MiB",
-     &probe_mapping_reach, "mapping_reach", "inconclusive"},
+     &probe_mapping_reach, "mapping_reach", "4294967296"},
     {"bench-64g,capacity_bytes=12GiB,page_bytes=2KiB,"
      "clustered_page_bytes=2KiB,mapping_cache_bytes=10MiB",
-     &probe_mapping_reach, "mapping_reach", "inconclusive"},
+     &probe_mapping_reach, "mapping_reach", "5368709120"},
+    /* 16 entries of 256 KiB, and of 4 MiB. */
+    {"card-evo-plus", &probe_mapping_reach, "mapping_reach", "4194304"},
+    /* One read in four finds its page of 64 KiB in the read buffer. */
+    {"qlc", &probe_mapping_reach, "mapping_reach", "absent"},
+    {"stick-dt-max", &probe_mapping_reach, "mapping_reach", "67108864"},
     /* It reaches nearly as far as the drive. */
     {"nvme-dramless,capacity_bytes=1664MiB,mapping_cache_bytes=320KiB,"
      "host_memory_bytes=0",

@@ -135,6 +135,8 @@ enum { ATTEMPTS_MAX = 4 };
 static const uint32_t vote_looks[] = {LOG_VOTES_FIRST, 32, 64, 128, 200, 0};
 /* Share of opposite trials that noise alone does not reach. */
 static const double contrary_most = 0.25;
+/* Of writes that each wait for a merge noise lets no larger share look fast. */
+static const double fast_most = 0.1;
 
 /* Length and phase of the drive's log blocks. */
 struct blocks {
@@ -264,6 +266,22 @@ static bool most_agree(const struct log_probe *state, const char *phase,
         if (contrary(state, phase, &contrasts[i]) > contrary_most)
             return false;
     return true;
+}
+
+/* Where the next log to be merged follows an order, one block more makes each
+ * write wait. Where many do not, there may be more logs than that. */
+static bool may_be_more(struct log_probe *state, const char *phase,
+                        const struct contrast *more, uint32_t logs)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t fast = 0;
+
+    study_ratios(&state->study, phase, more, more->rounds_count, ratios);
+    for (uint32_t i = 0; i < more->rounds_count; i++)
+        fast += ratios[i] < 0;
+    return (double)fast > fast_most * more->rounds_count &&
+           logs < LOG_SETTLED_MOST &&
+           log_is_settled(state, logs + 1, more->predicted);
 }
 
 /* Does a merge copy the whole of what shares a log? HOLDS: `*is_one` says. */
@@ -406,7 +424,8 @@ bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
             study_text(&state->study, "certify-%d", certificate);
         enum claim claim = study_claim(&state->study, phase, contrasts,
                                        LOG_CERTIFICATES, &rule);
-        if (claim != CLAIM_HOLDS || !most_agree(state, phase, contrasts))
+        if (claim != CLAIM_HOLDS || !most_agree(state, phase, contrasts) ||
+            may_be_more(state, phase, &contrasts[1], logs))
             continue;
         bool is_one = true;
         if (claim_sharing(state, certificate, &blocks, logs, &is_one) ==

@@ -13,9 +13,9 @@
  *   none +-----+
  *         m =  L  L+1
  *
- * Assumes: the drive is written; a flush waits for the write; the log merged
- * first is the oldest or the least recently used one. A log block is shorter
- * than the distance of the places, or its end is not found.
+ * Assumes: the drive is written; a flush waits for the write. The end of a
+ * block is found only if the log merged first is the oldest or the least
+ * recently used one, and if a block is shorter than the distance of the places.
  */
 #include "probes/log_list/log_list.h"
 
@@ -442,6 +442,18 @@ static void say_all_merge(struct study *study, double again_ns,
                           value_boolean(true));
 }
 
+static void say_stalls(struct study *study, double gap,
+                       struct findings *findings)
+{
+    study_say_open(
+        &probe_log_list, findings,
+        study_text(study,
+                   "no write to a new place costs more than a rewrite, but one "
+                   "in %.0f stalls, at any place: logs that all blocks share "
+                   "may be merged then, or a cache or a buffer emptied",
+                   gap));
+}
+
 /* ---- merges ------------------------------------------------------------ */
 
 /*
@@ -469,6 +481,28 @@ static bool conclude_count(struct log_probe *state,
                         fresh->median, findings);
 }
 
+/* Concludes with the number of logs alone, where they follow no order. */
+static bool say_settled(struct log_probe *state, double middle,
+                        struct findings *findings)
+{
+    double confidence;
+    const uint32_t logs = log_count_settled(state, middle, &confidence);
+
+    if (logs == 0)
+        return false;
+    struct finding *finding = findings_add(findings, "log-list", "log_list");
+    finding_found(finding, value_integer(logs), confidence);
+    finding_why(finding,
+                "after many turns writes to %u places in turn wait for no "
+                "merge, and of %u places one does in each turn: which log is "
+                "merged next follows no order",
+                logs, logs + 1);
+    finding_why(findings_add(findings, "log-list", "log_block"),
+                "the logs are not replaced in order, so the ends of a block do "
+                "not show");
+    return true;
+}
+
 /* Concludes when writes wait for merges: counts logs, then finds their
  * blocks. */
 static void conclude_merges(struct log_probe *state,
@@ -488,7 +522,16 @@ static void conclude_merges(struct log_probe *state,
         if (logs > 0 &&
             conclude_count(state, fresh, pass, &middle, &logs, findings))
             return;
+        /* Where a random log is merged, these are too many places, or too
+         * few. */
+        if (pass == FIRST_PASS && logs > 0 && logs <= LOG_SETTLED_MOST &&
+            (!log_is_settled(state, logs, middle) ||
+             log_is_settled(state, logs + 1, middle)) &&
+            say_settled(state, middle, findings))
+            return;
     }
+    if (logs > 0 && say_settled(state, middle, findings))
+        return;
     study_say_open(&probe_log_list, findings,
                    logs == 0
                        ? "writes to new places wait for merges, but "
@@ -506,10 +549,12 @@ static void conclude_no_merges(struct log_probe *state,
                                struct findings *findings)
 {
     const bool arrive = writes_arrive(state);
-    double again_ns;
+    double again_ns, gap;
 
     if (all_merge(state, fresh, &again_ns))
         say_all_merge(&state->study, again_ns, findings);
+    else if (arrive && (gap = log_stall_gap(state)) > 0)
+        say_stalls(&state->study, gap, findings);
     else if (arrive)
         say_none(state, confidence, findings);
     else
@@ -561,13 +606,16 @@ const struct probe probe_log_list = {
     .answers = {"log_list", "log_block"},
     .by_flush = {"log_list", "log_block"},
     .literal = &paper_log_list,
-    /* Half of the requests write; at most with the memory and steady rounds. */
+    /* Half of the requests write; at most with the memory, the steady, and the
+     * stall rounds, and as many again where logs follow no order. */
     .usual = {.requests = 1000,
-              .requests_max = 60000 + STEADY_ROUNDS * STEADY_WRITES,
+              .requests_max = 120000 + STEADY_ROUNDS * STEADY_WRITES +
+                              2 * LOG_STALL_ROUNDS_MOST * LOG_STALL_WRITES,
               .bytes_written = 500 * 4 * KIB,
               .bytes_written_max =
-                  30000 * 4 * KIB + MEMORY_WRITES * MIB +
-                  STEADY_ROUNDS * STEADY_WRITES * LOG_STEADY_BYTES,
+                  60000 * 4 * KIB + MEMORY_WRITES * MIB +
+                  STEADY_ROUNDS * STEADY_WRITES * LOG_STEADY_BYTES +
+                  LOG_STALL_ROUNDS_MOST * LOG_STALL_WRITES * 4 * KIB,
               .bytes_read_max = 30000 * 4 * KIB + MEMORY_WRITES * MIB},
     .begin = begin,
     TRIAL_PROBE(struct log_probe, think),

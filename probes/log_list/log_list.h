@@ -11,8 +11,8 @@
 
 /*
  * Shared by the files of the log-list probe: writes, their places and their
- * cost (writes); the boundaries of blocks, and whether several share a log
- * (blocks).
+ * cost (writes); stalls at regular gaps (stalls); logs in any order (settled);
+ * the boundaries of blocks, and whether several share a log (blocks).
  */
 
 enum {
@@ -130,6 +130,24 @@ uint32_t log_votes_of(const struct contrast *contrast);
  * certified later. */
 bool log_is_fast(struct log_probe *state, const char *phase,
                  const struct contrast *contrast);
+
+/* ---- stalls ------------------------------------------------------------- */
+
+enum { LOG_STALL_WRITES = 256, LOG_STALL_ROUNDS_MOST = 32 };
+/* Writes to new places: the gap, in writes, between stalls that come at regular
+ * gaps. 0: none do, or it is too long to see several. */
+double log_stall_gap(struct log_probe *state);
+
+/* ---- logs in any order -------------------------------------------------- */
+
+enum { LOG_SETTLED_MOST = 16 };
+/* Do so many places in turn wait for no merge after some turns, whichever log
+ * is merged next? At most LOG_SETTLED_MOST + 1 places; not certified. */
+bool log_is_settled(struct log_probe *state, uint32_t places, double middle);
+/* The number of logs, where the next one to be merged does not follow an order;
+ * 0: fresh data confirms none, or there are more than LOG_SETTLED_MOST. */
+uint32_t log_count_settled(struct log_probe *state, double middle,
+                           double *confidence);
 
 /* ---- blocks ------------------------------------------------------------- */
 

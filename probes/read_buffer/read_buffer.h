@@ -36,6 +36,7 @@ static const double read_round_clear = 2;
 struct read_probe {
     struct study study;
     uint64_t grain_bytes;
+    bool has_entries;    /* of the mapping, which second reads find cached */
     uint64_t page_bytes; /* 0: not known */
 };
 
