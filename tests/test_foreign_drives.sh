@@ -61,6 +61,7 @@ real_capacity 3221225472
 capacity_kind genuine
 sequential_read_rate 585142857
 clustered_page absent
+write_buffer 4194304
 read_modify_write absent
 random_read_rate 63000
 read_parallelism 16 32

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a flush does not wait for the flash, streams beyond the write buffer
- * tell the write unit, or that none shows; and say so where a link hides it. */
+ * tell the write unit, or that none shows; bursts behind a rest tell what the
+ * buffer holds. Where a link hides it, they say so. */
 #include "probes/probes.h"
 #include "tests/probing.h"
 #include "tests/suite_run.h"
@@ -73,6 +74,40 @@ START_TEST(a_small_budget_looks_less_far)
 }
 END_TEST
 
+/* ---- the buffer --------------------------------------------------------- */
+
+static const char *const dies[] = {"1", "2", "4"};
+
+/* It holds 4 MiB. */
+START_TEST(bursts_tell_what_the_buffer_holds)
+{
+    char spec[256];
+    struct probing run = {
+        .spec = spec, .probe = &probe_write_buffer, .seed = 1, .pilots = true};
+
+    snprintf(spec, sizeof(spec),
+             "plugin:" PLUGIN_FOLDER "/foreign.so,ftl=page,dies=%s", dies[_i]);
+    probing_run(&run);
+    const struct finding *finding = probing_get(&run, "write_buffer");
+    probing_near(&run, "write_buffer", 4096 * 1024, 0.03);
+    ck_assert_int_le(finding->low.integer, 4096 * 1024);
+    ck_assert_int_ge(finding->high.integer, 4096 * 1024);
+}
+END_TEST
+
+/* The flash takes as much as the link brings. */
+START_TEST(no_buffer_is_told_where_the_link_limits)
+{
+    struct probing run = {.spec = "sim:nvme-p4510,noise=realistic",
+                          .probe = &probe_write_buffer,
+                          .seed = 1,
+                          .pilots = true};
+
+    probing_run(&run);
+    probing_says(&run, "write_buffer", "inconclusive");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("streams");
@@ -83,6 +118,9 @@ int main(void)
                         suite_rows(sizeof(pages) / sizeof(pages[0])));
     tcase_add_test(tests, pages_that_are_gathered_show_no_unit);
     tcase_add_test(tests, a_small_budget_looks_less_far);
+    tcase_add_loop_test(tests, bursts_tell_what_the_buffer_holds, 0,
+                        suite_rows(sizeof(dies) / sizeof(dies[0])));
+    tcase_add_test(tests, no_buffer_is_told_where_the_link_limits);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
