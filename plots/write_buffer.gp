@@ -14,15 +14,16 @@ flushes = rows." | awk '{ print $1, $3 }'"
 asked = system(sprintf("awk -F, '$3==\"write-buffer\" && $4 ~ /bisect/ && $5 ~ /^q/ { split($5, part, \"-\"); if (!seen[part[2]]++) print part[2] }' %s", samples))
 # Where no buffer could be filled in steps: flushes alone, and behind a write.
 alone(side) = sprintf("awk -F, '$3==\"write-buffer\" && $7==\"flush\" && $5 ~ /^flush[0-9]+-0-%s$/ { split(substr($5, 6), part, \"-\"); print part[1]/1024, ($11-$10)/1000 }' %s", side, samples)
-# Where many writes filled it: KiB written behind the flush, us of the write.
-deep = sprintf("awk -F, '$3==\"write-buffer\" && $4==\"deep-again\" && $5!=\"\" { if ($6!=round) { round=$6; sum=0 }; sum+=$9; print sum/1024, ($11-$10)/1000 }' %s", samples)
+# Where many writes filled it: KiB written behind the flush, or the rest, us of the
+# write.
+deep = sprintf("awk -F, '$3==\"write-buffer\" && ($4==\"deep-again\" || ($4==\"bursts\" && $6==0)) && $5!=\"\" { if ($5 FS $6!=round) { round=$5 FS $6; sum=0 }; sum+=$9; if ($4!=\"bursts\" || NR%%32==0) print sum/1024, ($11-$10)/1000 }' %s", samples)
 if (measured(deep)) {
     stats "< ".deep using 1:2 nooutput
-    eval titled(headline("Write buffer", "write_buffer"), "writes in order behind a flush, which has emptied the buffer")
+    eval titled(headline("Write buffer", "write_buffer"), "writes behind a flush, or a rest, which has emptied the buffer")
     eval size_axis(STATS_min_x, STATS_max_x)
     eval time_axis(STATS_min_y, STATS_max_y)
     eval chosen(value_of("write_buffer")/1024, low_of("write_buffer")/1024, high_of("write_buffer")/1024, span_of("write_buffer"))
-    set xlabel "written since the flush"
+    set xlabel "written since then"
     eval y_named("latency")
     plot "< ".deep.once using 1:2 @first title "write", \
          "< ".deep.medians using 1:2 @first_fit title "median", \

@@ -5,6 +5,7 @@
 #define SSDPROBE_TESTS_PROBING_H
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct probing {
     const char *assume;         /* "write_buffer=4096"; NULL: nothing */
     unsigned seed;
     bool read_only;
+    bool pilots; /* before it looks whether a flush waits for the flash */
     uint64_t write_budget_bytes; /* 0: as is usual */
     struct findings findings;
     struct cost_total cost;
@@ -41,6 +43,18 @@ static inline int probing_row(void *context, const char *probe,
     struct csv_row_item *item = &rows->items[rows->count++];
     snprintf(item->probe, sizeof(item->probe), "%s", probe);
     item->sample = *sample;
+    return 0;
+}
+
+static inline int probing_spoilt(void *context, const char *what,
+                                 const char *cause)
+{
+    struct probing *run = context;
+    struct csv_disturbance *row =
+        &run->rows.disturbed[run->rows.disturbed_count++];
+
+    snprintf(row->probe, sizeof(row->probe), "%s", what);
+    snprintf(row->cause, sizeof(row->cause), "%s", cause);
     return 0;
 }
 
@@ -92,6 +106,7 @@ static inline void probing_run(struct probing *run)
                                             .write_budget_bytes =
                                                 run->write_budget_bytes,
                                             .row = probing_row,
+                                            .spoilt = probing_spoilt,
                                             .context = run};
     struct session *session;
     struct device *device;
@@ -106,8 +121,10 @@ static inline void probing_run(struct probing *run)
              run->before ? run->before->name : "", run->before ? " " : "",
              run->probe->name);
     probing_assume(run, session);
-    ck_assert_msg(session_run(session, asked, &why) == 0, "%s: %s", run->spec,
-                  why.text);
+    ck_assert(!run->pilots || session_pilot(session, asked, &why) == 0);
+    const int error = session_run(session, asked, &why);
+    ck_assert_msg(error == 0 || (error == -EDQUOT && run->write_budget_bytes),
+                  "%s: %s", run->spec, why.text);
     run->findings = *session_findings(session);
     session_cost(session, &run->cost);
     session_close(session);

@@ -60,6 +60,9 @@ drive page ftl=page,dies=4 0.75 <<'END'
 real_capacity 3221225472
 capacity_kind genuine
 sequential_read_rate 585142857
+clustered_page absent
+write_buffer 4194304
+read_modify_write absent
 random_read_rate 63000
 read_parallelism 16 32
 parallel_units 4

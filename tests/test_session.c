@@ -23,12 +23,17 @@ static const struct probe *const three[] = {
     &probe_clustered_page, &probe_read_buffer, &probe_write_buffer, NULL};
 static const struct probe *const backwards[] = {
     &probe_write_buffer, &probe_read_buffer, &probe_clustered_page, NULL};
-static const struct probe *const known[] = {
-    &probe_clustered_page, &probe_nand_type,
-    &probe_read_buffer,    &probe_write_buffer,
-    &probe_wake_up,        &probe_fill,
-    &probe_basic,          &probe_capacity,
-    &probe_large_request,  NULL};
+static const struct probe *const known[] = {&probe_content,
+                                            &probe_clustered_page,
+                                            &probe_nand_type,
+                                            &probe_read_buffer,
+                                            &probe_write_buffer,
+                                            &probe_wake_up,
+                                            &probe_fill,
+                                            &probe_basic,
+                                            &probe_capacity,
+                                            &probe_large_request,
+                                            NULL};
 static const struct probe *const page_only[] = {&probe_clustered_page, NULL};
 static const struct probe *const buffer_only[] = {&probe_read_buffer, NULL};
 
@@ -684,7 +689,7 @@ static const struct {
 
 START_TEST(a_flush_that_does_not_wait_is_noticed)
 {
-    static const struct probe *const few[] = {&probe_clustered_page, NULL};
+    static const struct probe *const few[] = {&probe_content, NULL};
     const bool untrue = flushes[_i].untrue;
     struct outing outing = {.asked = untrue ? few : page_only,
                             .spec = flushes[_i].spec,

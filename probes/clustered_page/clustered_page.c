@@ -319,6 +319,10 @@ static void think(struct study *study, struct findings *findings)
     struct page_probe *state = (struct page_probe *)study;
     struct page_verdict verdict;
 
+    if (study->setting.flush_untrue) {
+        page_conclude_streams(state, findings);
+        return;
+    }
     if (try_all(state, findings))
         return;
     switch (no_effect(state, &verdict)) {
@@ -367,10 +371,11 @@ const struct probe probe_clustered_page = {
     .by_operation = true,
     .answers = {"clustered_page", "read_modify_write"},
     .by_flush = {"clustered_page", "read_modify_write"},
+    .without_flush = true,
     .literal = &paper_clustered_page,
     /* One ladder and one certificate; at most all, to the end. */
     .usual = {.requests = 26000,
-              .requests_max = 1000000,
+              .requests_max = 2000000,
               .bytes_written = 300 * MIB,
               .bytes_written_max = 24000 * MIB},
     .begin = begin,

@@ -8,13 +8,16 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
+#include "probes/streams.h"
 #include "probes/trial.h"
 
 /*
  * What the files of the clustered-page probe share. cells: the writes that it
  * compares. certify: is one size the page? parts: is it a page of several
  * parts, or a block of pages? rest: is the rest of a page read before a part is
- * written? stairs: the page where shifts show nothing.
+ * written? stairs: the page where shifts show nothing. stream_cells:
+ * streams beyond the write buffer. saturated: the page where a flush does not
+ * wait for the flash.
  */
 
 /* The length of the range that the probe writes to, from base_bytes on. */
@@ -37,8 +40,10 @@ enum page_summary { PAGE_LOWEST, PAGE_MIDDLE, PAGE_MOST, PAGE_SUMMARIES };
 struct page_probe {
     struct study study;
     uint64_t base_bytes, block_bytes;
-    bool in_order;        /* sequential writes, so that no block is merged */
-    uint64_t whole_bytes; /* block: whole writes need no merge; 0: unknown */
+    bool in_order;         /* sequential writes, so that no block is merged */
+    uint64_t whole_bytes;  /* block: whole writes need no merge; 0: unknown */
+    uint64_t stream_bytes; /* of a stream beyond the write buffer; 0: writes
+                              have their flush */
 };
 
 /* What was learnt about one candidate. */
@@ -199,5 +204,38 @@ enum claim page_no_rest(struct page_probe *state, double *confidence);
  * Does one logical block more than a page cost one more program? */
 void page_conclude_without_rmw(struct page_probe *state, double confidence,
                                struct findings *findings);
+
+/* ---- stream_cells ------------------------------------------------------- */
+
+/* The looks and the error rate of one contrast of streams. */
+extern const uint32_t page_stream_looks[];
+extern const double page_stream_alpha;
+/* Log ratios: less is no effect, and more is one. A page that is shifted by a
+ * part costs two programs instead of one. */
+static const double page_stream_free = 0.1133, page_stream_dear = 0.1823;
+/* A third of 3 x 2^k: half would cross into the page of 4 x 2^k. Half of any
+ * other size. */
+uint64_t page_stream_shift(uint64_t size_bytes);
+/* Streams of a size at slots, against the same shifted; 0 repeats: the region
+ * has too few slots. */
+struct contrast page_stream(const struct page_probe *state, uint64_t size_bytes,
+                            uint64_t shift_bytes, enum side expected);
+/* The same, expected to cost more: each stream before and behind the other. */
+struct contrast page_stream_twice(const struct page_probe *state,
+                                  uint64_t size_bytes, uint64_t shift_bytes);
+/* All of a page against a part of it. */
+struct contrast page_stream_part(const struct page_probe *state,
+                                 uint64_t page_bytes, uint64_t part_bytes);
+/* What an aligned write of a contrast takes, and the same with its stalls. */
+double page_stream_ns(const struct page_probe *state, const char *phase,
+                      const struct contrast *contrast, double *mean_ns);
+
+/* What small random writes say of the write buffer. */
+struct stream_buffer page_fill_buffer(struct page_probe *state);
+
+/* ---- saturated ---------------------------------------------------------- */
+
+/* Concludes without a flush, from streams of writes. */
+void page_conclude_streams(struct page_probe *state, struct findings *findings);
 
 #endif

@@ -22,12 +22,16 @@ enum { EMPTY_FLUSHES = 16 };
 static const double alike_most = 1.15;
 
 /* A part of a page against all of it. */
-static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
+static struct contrast part_of(const struct page_probe *state,
+                               uint64_t page_bytes, uint64_t part_bytes)
 {
-    return trial_expect(page_pair(&page_part, page_bytes, part_bytes,
-                                  page_bytes,
-                                  placing_repeats(page_bytes, 8, 16, 4 * MIB)),
-                        SIDE_OPEN, rest_least, rest_none, NULL);
+    return trial_expect(
+        state->stream_bytes
+            ? page_stream_part(state, page_bytes, part_bytes)
+            : page_pair(&page_part, page_bytes, part_bytes, page_bytes,
+                        placing_repeats(page_bytes, 8, 16, 4 * MIB)),
+        SIDE_OPEN, state->stream_bytes ? page_stream_dear : rest_least,
+        rest_none, NULL);
 }
 
 static void send_empty(const struct trial *trial)
@@ -96,9 +100,12 @@ static bool may_only_wait(struct page_probe *state,
 enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
                           double *confidence)
 {
+    const bool flushes = !state->stream_bytes;
     const struct claim_rule rule = {
-        .alpha = page_alpha,
-        .looks = page_bytes < MIB / 2 ? claim_long_looks : claim_looks};
+        .alpha = flushes ? page_alpha : 2 * page_stream_alpha,
+        .looks = !flushes               ? page_stream_looks
+                 : page_bytes < MIB / 2 ? claim_long_looks
+                                        : claim_looks};
     const uint64_t block = state->block_bytes;
     struct contrast contrasts[2];
     size_t count = 0;
@@ -107,16 +114,17 @@ enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
     if (page_bytes < 2 * block)
         return SIDE_OPEN;
     /* All but one block: hardly less to transfer. Half of it: more to read. */
-    contrasts[count++] = part_of(page_bytes, page_bytes - block);
+    contrasts[count++] = part_of(state, page_bytes, page_bytes - block);
     if (page_bytes / 2 / block * block < page_bytes - block)
         contrasts[count++] =
-            part_of(page_bytes, page_bytes / 2 / block * block);
+            part_of(state, page_bytes, page_bytes / 2 / block * block);
     enum claim claim =
         study_claim(&state->study, "rest", contrasts, count, &rule);
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_ABOVE) {
             *confidence = claim_confidence(&contrasts[i], 1, &rule);
-            return may_only_wait(state, &contrasts[i]) ? SIDE_OPEN : SIDE_ABOVE;
+            return flushes && may_only_wait(state, &contrasts[i]) ? SIDE_OPEN
+                                                                  : SIDE_ABOVE;
         }
     *confidence = claim_confidence(contrasts, count, &rule);
     /* A part is less to transfer and should cost less. If it surely costs more,
@@ -171,10 +179,10 @@ enum claim page_no_rest(struct page_probe *state, double *confidence)
         /* Beside a longer write, the little that is read would not show. */
         size_t n = page_ladder(state, multiple, page_largest_bytes / 2, sizes);
         for (size_t i = 0; i < n; i++) {
-            contrasts[count++] = part_of(sizes[i], sizes[i] / 2);
+            contrasts[count++] = part_of(state, sizes[i], sizes[i] / 2);
             if (sizes[i] <= page_largest_bytes / 4)
                 contrasts[count++] =
-                    part_of(sizes[i], sizes[i] - state->block_bytes);
+                    part_of(state, sizes[i], sizes[i] - state->block_bytes);
         }
     }
     for (size_t i = 0; i < count; i++) {

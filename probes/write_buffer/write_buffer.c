@@ -311,6 +311,10 @@ static void think(struct study *study, struct findings *findings)
     struct buffer_probe *state = (struct buffer_probe *)study;
     uint64_t first_bytes = 0;
 
+    if (study->setting.flush_untrue) {
+        buffer_conclude_bursts(state, findings);
+        return;
+    }
     state->flush_unseen = state->unwaiting = false;
     state->everywhere = state->second = state->no_end = false;
     state->part_bytes = 0;
@@ -332,9 +336,15 @@ static void begin(void *memory, const struct setting *setting,
 {
     struct buffer_probe *state = memory;
     const struct finding *logs = findings_get(known, "log_list");
+    const struct finding *page = findings_get(known, "clustered_page");
+    const struct finding *cache = findings_get(known, "fast_cache");
     const struct finding *flush = findings_get(known, "flush_honesty");
 
     state->known_page_bytes = findings_integer(known, "clustered_page");
+    state->page_is_absent = page && page->verdict == VERDICT_ABSENT;
+    state->cache_bytes = findings_integer(known, "fast_cache");
+    state->cache_is_told = cache && (cache->verdict == VERDICT_FOUND ||
+                                     cache->verdict == VERDICT_ABSENT);
     state->no_logs = logs && logs->verdict == VERDICT_ABSENT;
     state->flush_is_told = flush && flush->verdict == VERDICT_FOUND;
     state->page_bytes =
@@ -355,9 +365,10 @@ const struct probe probe_write_buffer = {
     .region_min_bytes = 64 * MIB,
     .answers = {"write_buffer"},
     .by_flush = {"write_buffer"},
+    .without_flush = true,
     .literal = &paper_write_buffer,
     .usual = {.requests = 5500,
-              .requests_max = 400000,
+              .requests_max = 800000,
               .bytes_written = 330 * MIB,
               .bytes_written_max = 32000 * MIB,
               .bytes_read = 2 * MIB},

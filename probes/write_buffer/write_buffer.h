@@ -17,7 +17,8 @@
  * What the files of the write-buffer probe share. cells: the writes and flushes
  * that it compares. flush: what a flush has to do after writes. line: the line
  * that the times of writes follow while they fit. edge: the size at which they
- * leave it. follow: what that says of the buffer.
+ * leave it. follow: what that says of the buffer. bursts: the same
+ * where a flush does not wait for the flash.
  */
 
 enum {
@@ -60,6 +61,9 @@ struct buffer_probe {
     uint64_t reference_bytes;  /* the write that others are compared with */
     uint64_t page_bytes;       /* with `everywhere`: alignment of writes */
     uint64_t known_page_bytes; /* the drive's clustered page; 0: not known */
+    bool page_is_absent;       /* none larger than a block was found */
+    uint64_t cache_bytes;      /* fast cache of flash; 0: none is known */
+    bool cache_is_told;        /* it was found, or that there is none */
     bool no_logs;              /* it is known that there are none */
     bool flush_is_told;        /* it is known what a flush waits for */
     bool no_end;               /* single writes do not reach the end */
@@ -237,5 +241,11 @@ void buffer_follow_line(struct buffer_probe *state,
  * that bypass it. */
 void buffer_conclude_bypassed(struct buffer_probe *state, uint64_t first_bytes,
                               struct findings *findings);
+
+/* ---- bursts ------------------------------------------------------------- */
+
+/* Concludes without a flush. */
+void buffer_conclude_bursts(struct buffer_probe *state,
+                            struct findings *findings);
 
 #endif
