@@ -96,12 +96,15 @@ struct rate_level rate_level(const double block_ns[], size_t count,
 /* Means are known to 2 % at best: clocks, and where blocks begin. */
 static const double known_best = 0.02, rate_share = 0.98;
 /* What comes later may be as unlike as the parts are. */
-static const double rate_confidence = 0.9;
+static const double rate_confidence = 0.9, held_up_confidence = 0.8;
 /* Blocks that are drawn again, of one part. */
 enum { DRAWN = 16, PARTS_MOST = RESAMPLE_PARTS_MAX / DRAWN, DRAWN_LEAST = 4 };
 
-void rate_say(struct finding *finding, const struct rate_part parts[],
-              size_t parts_count, uint64_t block_bytes, const char *what)
+/* Of blocks this share counts as no longer than the rest. False: too few, or
+ * the interval is no number, and the finding says so. */
+static bool say_mean(struct finding *finding, const struct rate_part parts[],
+                     size_t parts_count, uint64_t block_bytes,
+                     double held_up_share)
 {
     const double units = 1e9 * (double)block_bytes;
     double drawn[DRAWN * PARTS_MOST], sum = 0, worst = 0;
@@ -110,20 +113,25 @@ void rate_say(struct finding *finding, const struct rate_part parts[],
     for (size_t i = 0; i < smaller_of(parts_count, PARTS_MOST); i++) {
         const struct rate_part *part = &parts[i];
         const size_t each = smaller_of(part->count / 2, DRAWN);
+        const double most_ns =
+            held_up_share > 0 && part->count > 0
+                ? limit_of(part->ns, part->count, held_up_share)
+                : INFINITY;
         for (size_t j = 0; j < each; j++) {
             const size_t from = j * part->count / each;
             const size_t to = (j + 1) * part->count / each;
-            drawn[count++] = rate_mean(&part->ns[from], to - from, INFINITY);
+            drawn[count++] = rate_mean(&part->ns[from], to - from, most_ns);
         }
         for (size_t j = 0; j < part->count; j++) {
-            sum += part->ns[j];
-            worst = fmax(worst, part->ns[j]);
+            const double ns = fmin(part->ns[j], most_ns);
+            sum += ns;
+            worst = fmax(worst, ns);
         }
         all += part->count;
     }
     if (count < DRAWN_LEAST) {
         finding_why(finding, "too little was written for a rate");
-        return;
+        return false;
     }
     const double mean = sum / (double)all;
     const struct interval range = resample_mean(drawn, count, rate_share, all);
@@ -136,10 +144,23 @@ void rate_say(struct finding *finding, const struct rate_part parts[],
     const struct interval rate = {units / most,
                                   least > 0 ? units / least : INFINITY};
     if (finding_between(finding, units / mean, &rate, rate_confidence))
+        return true;
+    finding_why(finding, "the rate differs too much between parts of the "
+                         "measurement");
+    return false;
+}
+
+void rate_say(struct finding *finding, const struct rate_part parts[],
+              size_t parts_count, uint64_t block_bytes, double held_up_share,
+              const char *what)
+{
+    if (say_mean(finding, parts, parts_count, block_bytes, 0)) {
         finding_why(finding, "%s", what);
-    else
-        finding_why(finding, "the rate differs too much between parts of the "
-                             "measurement");
+    } else if (held_up_share > 0 && say_mean(finding, parts, parts_count,
+                                             block_bytes, held_up_share)) {
+        finding->confidence = fmin(finding->confidence, held_up_confidence);
+        finding_why(finding, "%s, but for what holds up reads as well", what);
+    }
 }
 
 bool rate_narrow(const struct rate_level *level)

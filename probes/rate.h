@@ -59,13 +59,16 @@ size_t rate_quick(const double block_ns[], size_t count,
 
 /* What a user gets: the mean of all blocks of all parts, pauses included. Its
  * interval is that of parts of time drawn again, as if two more were as bad as
- * the worst block. Each block has `block_bytes`. */
+ * the worst block. Where that spans more than a factor of two, the share of
+ * blocks that something else holds up counts as the rest. Each block has
+ * `block_bytes`. */
 struct rate_part {
     const double *ns;
     size_t count;
 };
 void rate_say(struct finding *finding, const struct rate_part parts[],
-              size_t parts_count, uint64_t block_bytes, const char *what);
+              size_t parts_count, uint64_t block_bytes, double held_up_share,
+              const char *what);
 
 /* Is it known within a share that makes it a number? */
 bool rate_narrow(const struct rate_level *level);

@@ -214,6 +214,17 @@ START_TEST(pauses_are_no_cache)
 }
 END_TEST
 
+/* Of a cache that takes its data in a tenth of a second one write that the host
+ * holds up would be half. */
+START_TEST(what_holds_up_reads_leaves_the_fast_rate)
+{
+    const struct probing run =
+        probe_drive("sim:nvme-tlc,noise=realistic,seed=2", 2, 0);
+
+    probing_near(&run, "fast_write_rate", 3.08e9, 0.05);
+}
+END_TEST
+
 static const char *const without[] = {"sata-mlc", "ssd-a", "plain-disk",
                                       "emmc"};
 enum { WITHOUT = sizeof(without) / sizeof(without[0]) };
@@ -303,6 +314,7 @@ int main(void)
     tcase_add_loop_test(cases, noise_does_not_hide_the_cache, 0,
                         suite_rows_more(3 * CACHED));
     tcase_add_test(cases, rates_are_those_of_the_model);
+    tcase_add_test(cases, what_holds_up_reads_leaves_the_fast_rate);
     tcase_add_loop_test(cases, the_rest_is_what_the_model_needs, 0,
                         suite_rows(CACHED));
     tcase_add_loop_test(cases, a_cache_shows_among_pauses, 0, suite_rows(8));

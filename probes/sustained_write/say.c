@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "probes/times.h"
 
@@ -49,11 +50,16 @@ double sustained_confidence(const struct sustained_probe *state, double spread)
     return fmin(times_confidence(spread), state->most_confidence);
 }
 
-void sustained_say_rate(struct findings *findings, const char *parameter,
-                        const struct rate_part *part, const char *what)
+void sustained_say_rate(const struct sustained_probe *state,
+                        struct findings *findings, const char *parameter,
+                        const struct rate_part parts[], size_t count,
+                        const char *what)
 {
-    rate_say(sustained_add(findings, parameter), part, 1, SUSTAINED_BLOCK_BYTES,
-             what);
+    /* Behind a fall pauses are the drive's, as rare as they may be. */
+    const bool is_fast = strcmp(parameter, "fast_write_rate") == 0;
+
+    rate_say(sustained_add(findings, parameter), parts, count,
+             SUSTAINED_BLOCK_BYTES, is_fast ? state->held_up_share : 0, what);
 }
 
 static char *size_text(size_t blocks, char text[24])
@@ -88,7 +94,7 @@ void sustained_say_none(const struct sustained_probe *state,
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         const struct rate_change all = {.at = from};
         sustained_say_unexplained(
-            block_ns, count, &all,
+            state, block_ns, count, &all,
             "the rate of sequential writes differs too much between parts of "
             "the measurement to tell a fall",
             findings);
@@ -108,17 +114,18 @@ void sustained_say_none(const struct sustained_probe *state,
         finding_why(finding, "%s", what);
     }
     findings_up_to(findings, "fast_cache", count * SUSTAINED_BLOCK_BYTES);
-    sustained_say_rate(findings, "sustained_write_rate", &part, what);
+    sustained_say_rate(state, findings, "sustained_write_rate", &part, 1, what);
 }
 
-void sustained_say_unexplained(const double block_ns[], size_t count,
+void sustained_say_unexplained(const struct sustained_probe *state,
+                               const double block_ns[], size_t count,
                                const struct rate_change *change,
                                const char *reason, struct findings *findings)
 {
     say_cache_open(findings, reason);
     const struct rate_part part = {&block_ns[change->at], count - change->at};
     sustained_say_rate(
-        findings, "sustained_write_rate", &part,
+        state, findings, "sustained_write_rate", &part, 1,
         change->at ? "sequential writes after the rate has fallen; the "
                      "cause of that was not found"
                    : "sequential writes, pauses included; why their rate "

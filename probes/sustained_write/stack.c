@@ -304,7 +304,8 @@ static struct size_range range_of(struct sustained_probe *state,
 
 /* ---- what follows -------------------------------------------------------- */
 
-static void say_fall(const struct stack *raw, const struct size_range *range,
+static void say_fall(const struct sustained_probe *state,
+                     const struct stack *raw, const struct size_range *range,
                      double ratio, struct findings *findings)
 {
     const uint64_t unit = WINDOW_BLOCKS * SUSTAINED_BLOCK_BYTES;
@@ -328,12 +329,12 @@ static void say_fall(const struct stack *raw, const struct size_range *range,
         slow[i] =
             (struct rate_part){&raw->w[i][behind], raw->counts[i] - behind};
     }
-    rate_say(sustained_add(findings, "fast_write_rate"), quick, raw->count,
-             SUSTAINED_BLOCK_BYTES,
-             "sequential writes until the SLC cache is full, pauses included");
-    rate_say(sustained_add(findings, "sustained_write_rate"), slow, raw->count,
-             SUSTAINED_BLOCK_BYTES,
-             "sequential writes once the SLC cache is full, pauses included");
+    sustained_say_rate(
+        state, findings, "fast_write_rate", quick, raw->count,
+        "sequential writes until the SLC cache is full, pauses included");
+    sustained_say_rate(
+        state, findings, "sustained_write_rate", slow, raw->count,
+        "sequential writes once the SLC cache is full, pauses included");
     finding_why(sustained_add(findings, "fast_cache_recovery"),
                 "the fall shows only over several rests of 30 s, which empty "
                 "the cache; shorter ones were not tried");
@@ -411,6 +412,6 @@ bool sustained_find_stacked(struct sustained_probe *state,
     if (range.high > 2 * range.low ||
         range.middle * WINDOW_BLOCKS <= state->memory_blocks)
         return false;
-    say_fall(&raw, &range, levels.slow / levels.fast, findings);
+    say_fall(state, &raw, &range, levels.slow / levels.fast, findings);
     return true;
 }
