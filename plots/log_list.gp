@@ -11,15 +11,15 @@ two = int(system(pairs." | wc -l")) > 1
 if (two) { height = 680 }
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # One line a write with its flush: places in turn, us. Cells spread12-a were
-# asked in the search, stride8-a in the certificate; a place written for the
-# first time (early1-a, fresh1-a) and again (early1-b) counts as one place; m3 are
+# asked in the search, stride8-a in the certificate, settled8-a in both; a place
+# written for the first time (early1-a, fresh1-a) and again (early1-b) counts as one place; m3 are
 # those of --method=paper, without flushes.
 rows(which) = sprintf("awk -F, '$3==\"log-list\" && $5!=\"\" { \
 if ($4 ~ /^section/) { if ($5 ~ /^m[0-9]/ && \"search\"==\"%s\") print substr($5, 2), ($11-$10)/1000; next } \
 if ($7==\"write\") { us=($11-$10)/1000; next } us+=($11-$10)/1000; m=0; kind=\"search\"; \
 if ($4==\"costs\") { m=1; if ($5 ~ /^(early|fresh)[0-9]+-a$/) kind=\"fresh\" } \
-else if (match($5, /^(spread|stride)[0-9]+/)) m=substr($5, 7, RLENGTH-6); \
-if ($4 ~ /^certify/) kind=\"certify\"; \
+else if ($5 ~ /^(spread|stride|settled)[0-9]+/) { m=$5; sub(/^[a-z]+/, \"\", m); m+=0 } \
+if ($4 ~ /^(certify|settled)/) kind=\"certify\"; \
 if (m && kind==\"%s\") print m, us }' %s", which, which, samples)
 every = "(".rows("search")."; ".rows("certify").")"
 if (!measured(every)) { eval nothing }

@@ -70,6 +70,7 @@ probes/alignment/alignment.c|s/ns\[ACROSS\]\[i\] - (over/ns[BEHIND][i] - (over/|
 probes/mapping_reach/mapping_reach.c|s/MIB, 256 \* KIB, read_bytes/MIB, read_bytes/|test_probes_reads|
 probes/mapping_reach/mapping_reach.c|s/< MIB ? SAMPLES \/ 2 :/< MIB ? SAMPLES \/ 8 :/|test_probes_reads|
 probes/mapping_reach/mapping_reach.c|s/entries + entries \/ 2, entries + 2/entries, 0/|test_probes_reads|
+probes/mapping_reach/mapping_reach.c|s/is_even = span_bytes < whole_span(setting)/is_even = false/|test_probes_reads|
 probes/mapping_reach/mapping_reach.c|s/kinds_least = 2;/kinds_least = 0.5;/|test_probes_trust|
 probes/mapping_reach/mapping_reach.c|s/first\[i\] -= again\[i\]/first[i] -= again[0]/|test_probes_trust|
 probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|

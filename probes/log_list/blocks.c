@@ -135,7 +135,7 @@ enum { ATTEMPTS_MAX = 4 };
 static const uint32_t vote_looks[] = {LOG_VOTES_FIRST, 32, 64, 128, 200, 0};
 /* Share of opposite trials that noise alone does not reach. */
 static const double contrary_most = 0.25;
-/* Of writes that each wait for a merge noise lets no larger share look fast. */
+/* Noise lets no larger share of merges look fast. */
 static const double fast_most = 0.1;
 
 /* Length and phase of the drive's log blocks. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log-list: do writes stall at regular gaps, wherever they go? Logs that all
+ * log-list: do writes to any places stall at regular gaps? Logs that all
  * blocks share (FAST, Lee et al. 2007) are merged when they are full, once in
  * so many pages. So are an SLC cache and a buffer emptied: the gap alone does
  * not tell which it is.
@@ -19,7 +19,7 @@ static const double stall_least = 5;
  * chance four gaps agree once in ten thousand times. */
 enum { STALLS_LEAST = 5 };
 static const double agree_share = 0.8, agree_part = 0.05;
-/* Of writes that wait for each other in turn, every few are slow. */
+/* Banks and pages that take turns make one in a few writes slow. */
 static const double gap_least = 8;
 
 static void send(const struct trial *trial)

@@ -83,20 +83,24 @@ static uint64_t whole_span(const struct setting *setting)
  * page of so many bytes from its place on. */
 enum { PLACES, SPAN, NEAR };
 
-/* Places in order, each at random in its part of the span. Where there is room
- * the span begins at a multiple of 64 MiB, and has no more parts of the mapping
- * than it must. */
+/* Places in order, each at random in its part of the region; or in a shorter
+ * span from its first page to its last at even distances, so that each entry in
+ * it is needed. Where there is room the span begins at a multiple of 64 MiB,
+ * and has no more parts of the mapping than it must. */
 static const uint64_t aligned_bytes = 64 * MIB;
+/* Reads of a place stay in a part of the distance, but are spread over more
+ * than buffered pages are. */
+enum { EVEN_PART = 4 };
+static const uint64_t page_most_bytes = 64 * KIB;
 struct spread {
     uint64_t first_bytes, span_bytes, near_bytes, salt, count;
+    bool is_even;
 };
 
 static struct spread some_spread(const struct trial *trial, uint64_t count,
                                  uint64_t span_bytes)
 {
     const struct setting *setting = &trial->study->setting;
-    const uint64_t near = smaller_of(
-        trial->contrast->n[NEAR], span_bytes / count / read_bytes * read_bytes);
     const uint64_t begin = setting->region_offset_bytes;
     const uint64_t room = setting->region_length_bytes - span_bytes;
     const uint64_t align = room > 2 * aligned_bytes ? aligned_bytes : MIB;
@@ -107,7 +111,8 @@ static struct spread some_spread(const struct trial *trial, uint64_t count,
         .first_bytes =
             (first + random_below(trial->random, last - first + 1)) * align,
         .span_bytes = span_bytes,
-        .near_bytes = near,
+        .near_bytes = trial->contrast->n[NEAR],
+        .is_even = span_bytes < whole_span(setting),
         .salt = random_below(trial->random, UINT32_MAX),
         .count = count};
 }
@@ -115,18 +120,26 @@ static struct spread some_spread(const struct trial *trial, uint64_t count,
 static void read_place(const struct trial *trial, char arm,
                        const struct spread *spread, uint64_t index)
 {
-    const uint64_t parts = spread->span_bytes / spread->near_bytes;
-    const uint64_t first = index * parts / spread->count;
-    const uint64_t end = (index + 1) * parts / spread->count;
-    const uint64_t at =
-        first + random_mix(spread->salt + index) % (end - first);
+    const uint64_t span = spread->span_bytes, count = spread->count;
+    const uint64_t pitch = span / count / read_bytes * read_bytes;
+    uint64_t near = smaller_of(spread->near_bytes, pitch), at;
 
-    trial_time(
-        trial, arm, OPERATION_READ,
-        spread->first_bytes + at * spread->near_bytes +
-            random_below(trial->random, spread->near_bytes / read_bytes) *
-                read_bytes,
-        read_bytes);
+    assert(count > 1 && near > 0);
+    if (spread->is_even) {
+        near = smaller_of(near,
+                          larger_of(pitch / EVEN_PART / read_bytes * read_bytes,
+                                    page_most_bytes));
+        at = index * (span - near) / (count - 1) / read_bytes * read_bytes;
+    } else {
+        const uint64_t first = index * (span / near) / count;
+        const uint64_t end = (index + 1) * (span / near) / count;
+        assert(end > first);
+        at = (first + random_mix(spread->salt + index) % (end - first)) * near;
+    }
+    trial_time(trial, arm, OPERATION_READ,
+               spread->first_bytes + at +
+                   random_below(trial->random, near / read_bytes) * read_bytes,
+               read_bytes);
 }
 
 static void read_all(const struct trial *trial, const struct spread *spread)
@@ -151,11 +164,11 @@ static void time_pairs(const struct trial *trial, const struct spread *spread,
                        uint32_t rounds)
 {
     const uint64_t count = spread->count, pairs = SAMPLES / 2 * rounds;
-    const uint64_t visits = (2 * pairs + count - 1) / count * count;
     struct trial timed = *trial;
     uint64_t visit = 0;
 
     assert(pairs > 0 && count > 0);
+    const uint64_t visits = (2 * pairs + count - 1) / count * count;
     for (uint64_t pair = 0; pair < pairs; pair++) {
         const uint64_t first = pair * visits / pairs;
         const uint64_t end = (pair + 1) * visits / pairs;
@@ -358,7 +371,7 @@ static bool waits_for_flash(struct study *study)
 }
 
 /* The confidence that no entries of single pages are fetched, where a buffer
- * answers second reads. 0: some are, or nobody knows. */
+ * answers second reads. 0: some are, or this is not known. */
 static double single_confidence(struct study *study)
 {
     const uint64_t span = whole_span(&study->setting);
@@ -417,9 +430,8 @@ static bool is_hit(const struct reach_query *query, const char *phase,
     return stats_median(ratios, rounds) < log(1 + effect_least);
 }
 
-/* The largest at which they are hits: doubled, and bisected to `*step_bytes`,
- * but no finer than what one entry covers. 0: the first are not; UINT64_MAX:
- * all are. */
+/* The largest at which they are hits: doubled, and bisected to `*step_bytes`.
+ * 0: the first are not; UINT64_MAX: all are. */
 static uint64_t last_hit(struct reach_query *query, const char *phase,
                          struct edge_bracket bracket, uint64_t most_bytes,
                          uint64_t grain_bytes, uint64_t *step_bytes)
@@ -432,10 +444,8 @@ static uint64_t last_hit(struct reach_query *query, const char *phase,
         bracket.low_bytes = bracket.high_bytes;
         bracket.high_bytes = smaller_of(2 * bracket.low_bytes, most_bytes);
     }
-    const uint64_t parts =
-        query->entries ? smaller_of(query->entries, FINENESS) : FINENESS;
     *step_bytes =
-        larger_of(bracket.low_bytes / parts / grain_bytes, 1) * grain_bytes;
+        larger_of(bracket.low_bytes / FINENESS / grain_bytes, 1) * grain_bytes;
     while (bracket.low_bytes &&
            bracket.high_bytes - bracket.low_bytes > *step_bytes) {
         const uint64_t steps =
@@ -541,7 +551,8 @@ static bool certify_span(struct study *study, const struct reach_query *query,
                          uint64_t reach_bytes, uint64_t step_bytes,
                          struct findings *findings)
 {
-    /* The reach may be nearly as long as the region, and both are that then. */
+    /* The reach may be nearly as long as the region, and both are that then. An
+     * entry that begins before the span may hide another behind it. */
     const uint64_t most = whole_span(&study->setting);
     const uint64_t beyond = smaller_of(reach_bytes + 2 * step_bytes, most);
     const uint64_t far = smaller_of(reach_bytes / 4 * 6 / MIB * MIB, most);
@@ -551,9 +562,10 @@ static bool certify_span(struct study *study, const struct reach_query *query,
         expect(&turn_kind, places, reach_bytes / 2, near, SIDE_BELOW),
         expect(&turn_kind, places, beyond, near, SIDE_ABOVE),
         expect(&turn_kind, places, far, near, SIDE_ABOVE)};
-    struct finding *finding =
-        certify(study, contrasts, far > beyond ? 4 : 3, reach_bytes,
-                reach_bytes, beyond, findings);
+    struct finding *finding = certify(
+        study, contrasts, far > beyond ? 4 : 3, reach_bytes, reach_bytes,
+        larger_of(beyond, reach_bytes + reach_bytes / query->entries),
+        findings);
 
     if (!finding)
         return false;
@@ -605,11 +617,7 @@ static bool find(struct study *study, uint64_t near, struct findings *findings)
     if (reach_bytes == 0)
         return is_page &&
                certify_places(study, entries, query.places, findings);
-    /* The last entry of a span is not touched each time. */
-    return certify_span(study, &query, reach_bytes, step_bytes, findings) ||
-           (reach_bytes > 2 * step_bytes &&
-            certify_span(study, &query, reach_bytes - step_bytes, step_bytes,
-                         findings));
+    return certify_span(study, &query, reach_bytes, step_bytes, findings);
 }
 
 static void think(struct study *study, struct findings *findings)
