@@ -46,6 +46,9 @@ static const double share_most = 1.5;
  * buffer is emptied in one go, and the median does not show what that takes.
  * Cleaning may do the same to a few sizes. */
 static const double stalls_most = 2;
+/* Writes of the size below a page cost such a part of their share of it, at
+ * least: else the buffer took these in, and they may have an effect as well. */
+static const double below_least = 0.5;
 /* No flash takes so long to read, program and erase a page or two: what takes
  * longer copies a block. */
 static const double merge_least_ns = 12e6;
@@ -129,6 +132,8 @@ struct ladder {
     uint64_t small_bytes;     /* the smallest, */
     double small_ns, last_ns; /* what a write of it takes, and of */
     uint64_t last_bytes;      /* the largest */
+    uint64_t below_bytes;     /* the one before it; 0: none */
+    double below_ns;
     unsigned sizes_count, stalled_count; /* most of their time is that of a few
                                             writes */
 };
@@ -155,6 +160,14 @@ static bool costs_its_share(const struct ladder *ladder)
 
     return ladder->free_bytes >= SHARE_TIMES * ladder->small_bytes &&
            small < share_most * last;
+}
+
+/* Did writes of the size below the last one wait for the flash? */
+static bool below_waits(const struct ladder *ladder)
+{
+    return !ladder->below_bytes ||
+           ladder->below_ns * (double)ladder->last_bytes >
+               below_least * ladder->last_ns * (double)ladder->below_bytes;
 }
 
 static void say_none(struct page_probe *state, const struct ladder *ladder,
@@ -195,17 +208,20 @@ static void say_none(struct page_probe *state, const struct ladder *ladder,
     findings_up_to(findings, "clustered_page", ladder->free_bytes);
 }
 
-/* A size with an effect. True: it is the page, and no larger one need be looked
- * at. */
+/* A size with an effect. True: it is the page, or smaller ones were not seen,
+ * and no larger one need be looked at. */
 static bool take(struct page_probe *state, size_t level, uint64_t size_bytes,
                  struct ladder *ladder)
 {
     struct page_verdict verdict;
 
-    if (settle(state, level, size_bytes, &verdict) != CLAIM_HOLDS) {
-        if (verdict.claim == CLAIM_OPEN && !ladder->open_bytes)
-            ladder->open_bytes = size_bytes;
+    if (settle(state, level, size_bytes, &verdict) == CLAIM_FALLS)
         return false;
+    const bool unseen = verdict.claim == CLAIM_HOLDS && !below_waits(ladder);
+    if (unseen || verdict.claim == CLAIM_OPEN) {
+        if (!ladder->open_bytes)
+            ladder->open_bytes = size_bytes;
+        return unseen;
     }
     if (ladder->page_bytes &&
         (size_bytes % ladder->page_bytes ||
@@ -237,6 +253,8 @@ static void climb(struct page_probe *state, size_t level, struct ladder *ladder,
         if (contrast.repeats == 0)
             break;
         study_claim(&state->study, phase, &contrast, 1, &rule);
+        ladder->below_bytes = ladder->last_bytes;
+        ladder->below_ns = ladder->last_ns;
         ladder->last_bytes = size;
         ladder->last_ns = page_stream_ns(state, phase, &contrast, &mean_ns);
         ladder->sizes_count++;
