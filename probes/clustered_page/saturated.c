@@ -28,7 +28,7 @@
 #include "probes/load.h"
 #include "probes/probes.h"
 
-enum { LEVELS = 4, LONGER_TIMES = 4, SHARE_TIMES = 16, STALLED_PARTS = 4 };
+enum { LEVELS = 4, LONGER_TIMES = 4, SHARE_TIMES = 16 };
 
 /* A smaller effect (1.5 times) may be that of a chip's page, or of the bus; a
  * larger page shows more, by so much (log). */
@@ -42,10 +42,6 @@ static const uint64_t stream_least_bytes = 4 * MIB;
 static const double buffers_of_stream = 2.2;
 /* Small writes cost their share of large ones, within this. */
 static const double share_most = 1.5;
-/* Where the mean of a stream's writes is so many times their median, a full
- * buffer is emptied in one go, and the median does not show what that takes.
- * Cleaning may do the same to a few sizes. */
-static const double stalls_most = 2;
 /* Writes of the size below a page cost such a part of their share of it, at
  * least: else the buffer took these in, and they may have an effect as well. */
 static const double below_least = 0.5;
@@ -134,8 +130,6 @@ struct ladder {
     uint64_t last_bytes;      /* the largest */
     uint64_t below_bytes;     /* the one before it; 0: none */
     double below_ns;
-    unsigned sizes_count, stalled_count; /* most of their time is that of a few
-                                            writes */
 };
 
 static uint64_t next_size(uint64_t size_bytes)
@@ -148,7 +142,6 @@ static uint64_t next_size(uint64_t size_bytes)
 static bool waits_for_flash(const struct ladder *ladder)
 {
     return ladder->buffer.is_full &&
-           STALLED_PARTS * ladder->stalled_count <= ladder->sizes_count &&
            ladder->buffer.first_ns < stream_burst_most * ladder->small_ns;
 }
 
@@ -247,7 +240,6 @@ static void climb(struct page_probe *state, size_t level, struct ladder *ladder,
          size <= most_of_level[level]; size = next_size(size)) {
         struct contrast contrast =
             page_stream(state, size, page_stream_shift(size), SIDE_OPEN);
-        double mean_ns;
         if (page_stream_shift(size) % block)
             continue;
         if (contrast.repeats == 0)
@@ -256,9 +248,7 @@ static void climb(struct page_probe *state, size_t level, struct ladder *ladder,
         ladder->below_bytes = ladder->last_bytes;
         ladder->below_ns = ladder->last_ns;
         ladder->last_bytes = size;
-        ladder->last_ns = page_stream_ns(state, phase, &contrast, &mean_ns);
-        ladder->sizes_count++;
-        ladder->stalled_count += mean_ns > stalls_most * ladder->last_ns;
+        ladder->last_ns = page_stream_ns(state, phase, &contrast);
         if (!ladder->small_bytes) {
             ladder->small_bytes = size;
             ladder->small_ns = ladder->last_ns;
