@@ -2,8 +2,13 @@
 /* Where a flush does not wait for the flash, streams beyond the write buffer
  * tell the write unit, or that none shows; bursts behind a rest tell what the
  * buffer holds. Where a link hides it, they say so. */
+#include <unistd.h>
+
+#include "lib/flash/drive/drive.h"
+#include "lib/flash/random/draw.h"
 #include "probes/probes.h"
 #include "tests/probing.h"
+#include "tests/scratch.h"
 #include "tests/suite_run.h"
 
 static struct probing probe_drive(const char *spec, uint64_t write_budget_bytes)
@@ -44,6 +49,37 @@ START_TEST(streams_tell_the_write_unit)
 
     probing_says(&run, "clustered_page", pages[_i].page);
     probing_says(&run, "read_modify_write", pages[_i].rest);
+}
+END_TEST
+
+/* Drawn drives. Writes that a wake-up held back were taken for those into an
+ * empty buffer, so that no unit was stated; and four units for one, since the
+ * buffer took in all smaller writes. */
+static const struct {
+    uint64_t seed;
+    const char *buffer, *page;
+} drawn[] = {{60000336, "2MiB", "65536"}, {60001057, "512KiB", "49152"}};
+
+START_TEST(streams_of_drawn_drives_wait_for_the_flash)
+{
+    static char text[DRAW_TEXT_MAX];
+    static struct drive drive;
+    char path[SCRATCH_MAX], spec[SCRATCH_MAX + 128];
+    struct fault why = {FAULT_NONE, ""};
+    const int descriptor = scratch_file(path, "streams");
+
+    ck_assert_int_eq(draw_drive(drawn[_i].seed, "ssd", NULL, &drive, &why), 0);
+    ck_assert_int_gt(draw_text(&drive, text, sizeof(text)), 0);
+    ck_assert_int_eq(write(descriptor, text, strlen(text)),
+                     (ssize_t)strlen(text));
+    ck_assert_int_eq(close(descriptor), 0);
+    snprintf(spec, sizeof(spec),
+             "sim:%s,noise=realistic,write_buffer_protected=on,"
+             "write_buffer_bytes=%s,seed=%llu",
+             path, drawn[_i].buffer, (unsigned long long)drawn[_i].seed);
+    const struct probing run = probe_drive(spec, UINT64_C(32) << 30);
+    unlink(path);
+    probing_says(&run, "clustered_page", drawn[_i].page);
 }
 END_TEST
 
@@ -116,6 +152,8 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, streams_tell_the_write_unit, 0,
                         suite_rows(sizeof(pages) / sizeof(pages[0])));
+    tcase_add_loop_test(tests, streams_of_drawn_drives_wait_for_the_flash, 0,
+                        suite_rows_more(sizeof(drawn) / sizeof(drawn[0])));
     tcase_add_test(tests, pages_that_are_gathered_show_no_unit);
     tcase_add_test(tests, a_small_budget_looks_less_far);
     tcase_add_loop_test(tests, bursts_tell_what_the_buffer_holds, 0,

@@ -226,9 +226,9 @@ struct contrast page_stream_twice(const struct page_probe *state,
 /* All of a page against a part of it. */
 struct contrast page_stream_part(const struct page_probe *state,
                                  uint64_t page_bytes, uint64_t part_bytes);
-/* What an aligned write of a contrast takes, and the same with its stalls. */
+/* What an aligned write of a contrast takes. */
 double page_stream_ns(const struct page_probe *state, const char *phase,
-                      const struct contrast *contrast, double *mean_ns);
+                      const struct contrast *contrast);
 
 /* What small random writes say of the write buffer. */
 struct stream_buffer page_fill_buffer(struct page_probe *state);

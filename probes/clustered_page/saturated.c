@@ -28,7 +28,7 @@
 #include "probes/load.h"
 #include "probes/probes.h"
 
-enum { LEVELS = 4, LONGER_TIMES = 4, SHARE_TIMES = 16, STALLED_PARTS = 4 };
+enum { LEVELS = 4, LONGER_TIMES = 4, SHARE_TIMES = 16 };
 
 /* A smaller effect (1.5 times) may be that of a chip's page, or of the bus; a
  * larger page shows more, by so much (log). */
@@ -42,10 +42,9 @@ static const uint64_t stream_least_bytes = 4 * MIB;
 static const double buffers_of_stream = 2.2;
 /* Small writes cost their share of large ones, within this. */
 static const double share_most = 1.5;
-/* Where the mean of a stream's writes is so many times their median, a full
- * buffer is emptied in one go, and the median does not show what that takes.
- * Cleaning may do the same to a few sizes. */
-static const double stalls_most = 2;
+/* Writes of the size below a page cost such a part of their share of it, at
+ * least: else the buffer took these in, and they may have an effect as well. */
+static const double below_least = 0.5;
 /* No flash takes so long to read, program and erase a page or two: what takes
  * longer copies a block. */
 static const double merge_least_ns = 12e6;
@@ -129,8 +128,8 @@ struct ladder {
     uint64_t small_bytes;     /* the smallest, */
     double small_ns, last_ns; /* what a write of it takes, and of */
     uint64_t last_bytes;      /* the largest */
-    unsigned sizes_count, stalled_count; /* most of their time is that of a few
-                                            writes */
+    uint64_t below_bytes;     /* the one before it; 0: none */
+    double below_ns;
 };
 
 static uint64_t next_size(uint64_t size_bytes)
@@ -143,7 +142,6 @@ static uint64_t next_size(uint64_t size_bytes)
 static bool waits_for_flash(const struct ladder *ladder)
 {
     return ladder->buffer.is_full &&
-           STALLED_PARTS * ladder->stalled_count <= ladder->sizes_count &&
            ladder->buffer.first_ns < stream_burst_most * ladder->small_ns;
 }
 
@@ -155,6 +153,14 @@ static bool costs_its_share(const struct ladder *ladder)
 
     return ladder->free_bytes >= SHARE_TIMES * ladder->small_bytes &&
            small < share_most * last;
+}
+
+/* Did writes of the size below the last one wait for the flash? */
+static bool below_waits(const struct ladder *ladder)
+{
+    return !ladder->below_bytes ||
+           ladder->below_ns * (double)ladder->last_bytes >
+               below_least * ladder->last_ns * (double)ladder->below_bytes;
 }
 
 static void say_none(struct page_probe *state, const struct ladder *ladder,
@@ -195,17 +201,20 @@ static void say_none(struct page_probe *state, const struct ladder *ladder,
     findings_up_to(findings, "clustered_page", ladder->free_bytes);
 }
 
-/* A size with an effect. True: it is the page, and no larger one need be looked
- * at. */
+/* A size with an effect. True: it is the page, or smaller ones were not seen,
+ * and no larger one need be looked at. */
 static bool take(struct page_probe *state, size_t level, uint64_t size_bytes,
                  struct ladder *ladder)
 {
     struct page_verdict verdict;
 
-    if (settle(state, level, size_bytes, &verdict) != CLAIM_HOLDS) {
-        if (verdict.claim == CLAIM_OPEN && !ladder->open_bytes)
-            ladder->open_bytes = size_bytes;
+    if (settle(state, level, size_bytes, &verdict) == CLAIM_FALLS)
         return false;
+    const bool unseen = verdict.claim == CLAIM_HOLDS && !below_waits(ladder);
+    if (unseen || verdict.claim == CLAIM_OPEN) {
+        if (!ladder->open_bytes)
+            ladder->open_bytes = size_bytes;
+        return unseen;
     }
     if (ladder->page_bytes &&
         (size_bytes % ladder->page_bytes ||
@@ -231,16 +240,15 @@ static void climb(struct page_probe *state, size_t level, struct ladder *ladder,
          size <= most_of_level[level]; size = next_size(size)) {
         struct contrast contrast =
             page_stream(state, size, page_stream_shift(size), SIDE_OPEN);
-        double mean_ns;
         if (page_stream_shift(size) % block)
             continue;
         if (contrast.repeats == 0)
             break;
         study_claim(&state->study, phase, &contrast, 1, &rule);
+        ladder->below_bytes = ladder->last_bytes;
+        ladder->below_ns = ladder->last_ns;
         ladder->last_bytes = size;
-        ladder->last_ns = page_stream_ns(state, phase, &contrast, &mean_ns);
-        ladder->sizes_count++;
-        ladder->stalled_count += mean_ns > stalls_most * ladder->last_ns;
+        ladder->last_ns = page_stream_ns(state, phase, &contrast);
         if (!ladder->small_bytes) {
             ladder->small_bytes = size;
             ladder->small_ns = ladder->last_ns;

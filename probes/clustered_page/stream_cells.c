@@ -86,8 +86,7 @@ static void send_twice(const struct trial *trial)
 
 /* A part of a page and all of it fill a buffer in unlike numbers, and it may be
  * emptied in one go: their means are compared. */
-static bool arm_ns(const struct trial *trial, char arm, double *ns,
-                   double *mean_ns)
+static bool arm_ns(const struct trial *trial, char arm, double *ns)
 {
     const struct trial_kind *kind = trial->contrast->trial;
     const uint32_t streams = kind == &once_kind ? 1 : 2;
@@ -97,9 +96,10 @@ static bool arm_ns(const struct trial *trial, char arm, double *ns,
     double sum = 0;
 
     for (uint32_t i = 0; rows && i < streams; i++) {
+        double mean_ns;
         const double middle_ns =
-            stream_ns(trial->study, &rows[i * count], count, mean_ns);
-        sum += log(kind == &part_kind ? *mean_ns : middle_ns);
+            stream_ns(trial->study, &rows[i * count], count, &mean_ns);
+        sum += log(kind == &part_kind ? mean_ns : middle_ns);
     }
     *ns = exp(sum / streams);
     return rows != NULL;
@@ -107,9 +107,9 @@ static bool arm_ns(const struct trial *trial, char arm, double *ns,
 
 static bool ratio_of(const struct trial *trial, double *ratio)
 {
-    double a, b, mean_ns;
+    double a, b;
 
-    if (!arm_ns(trial, 'a', &a, &mean_ns) || !arm_ns(trial, 'b', &b, &mean_ns))
+    if (!arm_ns(trial, 'a', &a) || !arm_ns(trial, 'b', &b))
         return false;
     *ratio = log(b / a);
     return true;
@@ -182,17 +182,16 @@ struct contrast page_stream_part(const struct page_probe *state,
 }
 
 double page_stream_ns(const struct page_probe *state, const char *phase,
-                      const struct contrast *contrast, double *mean_ns)
+                      const struct contrast *contrast)
 {
-    double ns[CONTRAST_ROUNDS_MAX], means_ns[CONTRAST_ROUNDS_MAX];
+    double ns[CONTRAST_ROUNDS_MAX];
     size_t count = 0;
 
     for (uint32_t i = 0; i < contrast->rounds_count; i++) {
         const struct trial trial =
             trial_round(&state->study, phase, contrast, i);
-        count += arm_ns(&trial, 'a', &ns[count], &means_ns[count]);
+        count += arm_ns(&trial, 'a', &ns[count]);
     }
-    *mean_ns = count ? stats_median(means_ns, count) : 0;
     return count ? stats_median(ns, count) : 0;
 }
 
