@@ -9,7 +9,7 @@
 #include "lib/flash/drive/geometry.h"
 #include "lib/flash/nand/layout.h"
 
-enum { ALIGN_PLACES = 65, STREAM_READS = 8 };
+enum { ALIGN_PLACES = 65, STREAM_READS = 8, MISS_PAIRS = 4096 };
 
 enum { SHORT_BYTES = 1024 };
 static const uint64_t small_bytes = 4 * KIB, stream_bytes = 16 * KIB,
@@ -202,44 +202,44 @@ int oracle_read_ahead_seen(const struct drive *drive, uint64_t *bytes,
     return bench.error;
 }
 
-/* The second sweep over a span, one read in each MiB. */
-static double second_sweep(struct bench *bench, uint64_t span_bytes)
+/* Pairs of reads anywhere on the drive, of which the second finds its mapping.
+ * How much longer the first one takes, on average, where it does not; both of
+ * them on average in `all_ns`. */
+static double miss_of(struct bench *bench, uint64_t reach_bytes, double *all_ns)
 {
-    uint64_t times[BENCH_REPEATS];
-    const uint64_t parts = span_bytes / MIB;
-    size_t count = 0;
+    const uint64_t capacity = bench->drive->capacity_bytes;
+    double sum_ns[2] = {0, 0};
 
-    for (int sweep = 0; sweep < 2; sweep++)
-        for (uint64_t i = 0; i < parts; i++) {
-            const uint64_t at =
-                i * MIB +
-                random_below(&bench->random, MIB / small_bytes) * small_bytes;
-            const uint64_t ns = bench_act(bench, FLASH_READ, at, small_bytes);
-            if (sweep == 1 && count < BENCH_REPEATS &&
-                i == count * parts / BENCH_REPEATS)
-                times[count++] = ns;
+    for (uint64_t i = 0; i < 2 * MISS_PAIRS; i++) {
+        const uint64_t at =
+            random_below(&bench->random, capacity / MIB) * MIB +
+            random_below(&bench->random, 256 * KIB / small_bytes) * small_bytes;
+        for (uint64_t k = 0; k < 2; k++) {
+            const double ns = (double)bench_act(
+                bench, FLASH_READ, at ^ (k * 128 * KIB), small_bytes);
+            sum_ns[k] += i >= MISS_PAIRS ? ns : 0;
         }
-    return bench_median(times, count);
+    }
+    *all_ns = (sum_ns[0] + sum_ns[1]) / (2 * MISS_PAIRS);
+    return (sum_ns[0] - sum_ns[1]) / MISS_PAIRS /
+           (1 - (double)reach_bytes / (double)capacity);
 }
 
 int oracle_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
                         uint64_t *miss_ns, struct fault *why)
 {
+    double all_ns;
     struct bench bench;
 
     *miss_ns = 0;
-    /* Spans of 64 MiB are compared with, and what is no larger is not told. */
-    if (reach_bytes < 128 * MIB || 2 * reach_bytes > drive->capacity_bytes)
+    if (reach_bytes == 0 || 2 * reach_bytes > drive->capacity_bytes)
         return 0;
     const int error = bench_open(&bench, drive, why);
     if (error)
         return error;
-    const double small = second_sweep(&bench, 64 * MIB);
-    const double within = second_sweep(&bench, reach_bytes);
-    const double beyond = second_sweep(&bench, 2 * reach_bytes);
-    if (beyond > (1 + effect_sure) * small &&
-        within < (1 + effect_none) * small)
-        *miss_ns = (uint64_t)(beyond - small);
+    const double miss = miss_of(&bench, reach_bytes, &all_ns);
+    if (miss > effect_sure * all_ns)
+        *miss_ns = (uint64_t)miss;
     bench_close(&bench);
     return bench.error;
 }

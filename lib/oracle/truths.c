@@ -223,10 +223,9 @@ static int state_mapping(struct drive *drive, struct fault *why)
         state(drive, "mapping_miss", "absent");
         return 0;
     }
-    const int error =
-        drive->host_memory_until_ns
-            ? 0
-            : oracle_mapping_miss(drive, reach / MIB * MIB, &miss_ns, why);
+    const int error = drive->host_memory_until_ns
+                          ? 0
+                          : oracle_mapping_miss(drive, reach, &miss_ns, why);
     state_number(drive, "mapping_reach", miss_ns > 0, reach);
     state_number(drive, "mapping_miss", miss_ns > 0, miss_ns);
     return error;
