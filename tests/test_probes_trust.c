@@ -459,10 +459,10 @@ END_TEST
 START_TEST(where_a_page_of_the_mapping_ends_is_no_erase_unit)
 {
     struct findings findings;
-    char text[64];
 
     run(&probe_alignment, "microsd-a2,noise=realistic", 1, &findings);
-    ck_assert_str_eq(stated(&findings, "read_boundary", text), "inconclusive");
+    ck_assert_int_ne(findings_get(&findings, "read_boundary")->verdict,
+                     VERDICT_FOUND);
 }
 END_TEST
 
