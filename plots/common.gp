@@ -82,7 +82,7 @@ low_of(name) = found(name) && strlen(field(name, 4)) ? real(field(name, 4)) : va
 high_of(name) = found(name) && strlen(field(name, 5)) ? real(field(name, 5)) : value_of(name)
 # "16 KiB", "probably 16 KiB" as the report has it, "probably absent".
 hedge(name) = found(name) && field(name, 9) ne "found" ? field(name, 9)." " : ""
-text_of(name) = found(name) ? field(name, 7) : field(name, 9)
+text_of(name) = !found(name) ? field(name, 9) : strlen(field(name, 7)) ? field(name, 7) : field(name, 8)
 said_of(name) = hedge(name).text_of(name)
 span_of(name) = found(name) ? field(name, 8) : ""
 

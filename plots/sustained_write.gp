@@ -23,7 +23,8 @@ top = STATS_median
 if (any(parts)) { stats "< ".parts using 2 nooutput; top = STATS_max > top ? STATS_max : top }
 top = top*1.3
 mb_text(x) = x < 999.5 ? sprintf("%.3g MB", x) : sprintf("%.3g GB", x/1000.)
-fast = value_of("fast_write_rate")/1e6; slow = value_of("sustained_write_rate")/1e6
+fast = (low_of("fast_write_rate") + high_of("fast_write_rate"))/2e6
+slow = (low_of("sustained_write_rate") + high_of("sustained_write_rate"))/2e6
 both = fast == fast && slow == slow
 eval titled(found("fast_cache") && both ? sprintf("SLC cache: %s%s at %s, then %s", hedge("fast_cache"), mb_text(cache), said_of("fast_write_rate"), said_of("sustained_write_rate")) : \
     headline("SLC cache", "fast_cache"), \

@@ -244,7 +244,7 @@ marks_min=50
     sim:ssd-a,noise=realistic,write_buffer_bytes=12MiB \
     --quiet --csv=samples.csv </dev/null >said 2>&1
 draws "$source_dir/plots/write_buffer.gp" samples.csv &&
-    grep -q 'written since the flush' plot.svg && (($(marks_of 'write') > 10))
+    grep -q 'written since then' plot.svg && (($(marks_of 'write') > 10))
 verdict $? "write_buffer: many writes that fill it are drawn"
 
 ## The same figures of the papers' literal procedures.
