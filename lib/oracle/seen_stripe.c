@@ -14,7 +14,7 @@ enum { PAIRS = 96 };
 static const uint64_t window_bytes = 128 * MIB, read_bytes = 2 * KIB;
 /* Pairs that wait in full take so much longer than others, or it does not show;
  * and the longest no more than this longer than those a period apart. */
-static const double waits_least = 1.3, longest_most = 1.06;
+static const double waits_least = 1.2, longest_most = 1.06;
 /* The shorter of two reads takes so much of the mean of any, or a buffer has
  * answered it. */
 static const double answered_least = 0.5;

@@ -188,13 +188,14 @@ static size_t level_of(const struct state *state, uint64_t align_bytes)
 
 static size_t take_rows(const struct study *study, const char *phase,
                         const struct contrast levels[], size_t levels_count,
-                        struct flashbench_align rows[])
+                        bool over_longer, struct flashbench_align rows[])
 {
     size_t count = 0;
 
     for (size_t i = 0; i < levels_count; i++)
         for (uint32_t round = 0; round < ROUNDS; round++)
-            rows[count++] = row_of(study, phase, &levels[i], round, false);
+            rows[count++] =
+                row_of(study, phase, &levels[i], round, over_longer);
     return count;
 }
 
@@ -213,7 +214,7 @@ static void check_again(struct state *state,
     const struct contrast *two = &state->levels[level - 1];
     const double first_ns = extra_of(rows, level) - extra_of(rows, level - 1);
     rounds_measure(&state->study, phase_again, two, 2, ROUNDS);
-    (void)take_rows(&state->study, phase_again, two, 2, again);
+    (void)take_rows(&state->study, phase_again, two, 2, true, again);
     const double second_ns = extra_of(again, 1) - extra_of(again, 0);
     if (second_ns >= left_least * first_ns)
         return;
@@ -338,10 +339,14 @@ static void say_page(const struct state *state,
 
 /* ---- what is said -------------------------------------------------------- */
 
-/* What the rules for flashbench say of erase units, as this probe's own. */
-static void say_boundary(struct state *state, struct flashbench_align rows[],
-                         size_t count, struct finding *finding)
+/* What the rules for flashbench say of erase units, as this probe's own: of
+ * what a read across takes beyond the longer one beside it, for pages of two
+ * kinds meet at some boundaries only. */
+static void say_boundary(struct state *state, struct finding *finding)
 {
+    struct flashbench_align rows[LEVELS_MAX * ROUNDS] = {{.run = 0}};
+    const size_t count = take_rows(&state->study, phase_first, state->levels,
+                                   state->levels_count, true, rows);
     const struct flashbench table = {.aligns = rows, .aligns_count = count};
     struct findings said;
 
@@ -361,14 +366,13 @@ static void say_boundary(struct state *state, struct flashbench_align rows[],
 static void think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
-    struct flashbench_align rows[LEVELS_MAX * ROUNDS];
+    struct flashbench_align rows[LEVELS_MAX * ROUNDS] = {{.run = 0}};
 
     rounds_measure(study, phase_first, state->levels, state->levels_count,
                    ROUNDS);
-    const size_t count =
-        take_rows(study, phase_first, state->levels, state->levels_count, rows);
-    say_boundary(state, rows, count,
-                 findings_add(findings, "alignment", "read_boundary"));
+    (void)take_rows(study, phase_first, state->levels, state->levels_count,
+                    false, rows);
+    say_boundary(state, findings_add(findings, "alignment", "read_boundary"));
     say_page(state, rows, findings_add(findings, "alignment", "read_page"));
 }
 
