@@ -62,9 +62,11 @@ timeout -k 5 800 "$ssdprobe" run "$three" --yes --allow-virtual --seed=1 \
     --time-limit=40s --progress=none --json=plain.json "$device" >out 2>err
 says plain.json >plain.says
 # The file system under it writes blocks of 4 KiB. On a quiet machine that shows.
+# The host's memory takes its writes, and on some hosts takes short ones quicker.
 check "nothing but its blocks is found on a plain file: $(cat plain.says)" \
     eval "! grep -v -e '^clustered_page found 4096 ' \
-        -e '^read_modify_write ' plain.says | grep -q ' found '"
+        -e '^read_modify_write ' -e '^write_buffer ' plain.says |
+        grep -q ' found '"
 check "every parameter has a verdict" test \
     "$(jq '.findings | length' plain.json)" -eq 4
 summary

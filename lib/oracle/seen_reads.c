@@ -63,8 +63,10 @@ struct across {
 
 static void bring_mapping(struct bench *bench, uint64_t at_bytes)
 {
-    bench_act(bench, FLASH_READ, (at_bytes ^ (256 * KIB)) / KIB * KIB,
-              SHORT_BYTES);
+    const uint64_t near = (at_bytes ^ (256 * KIB)) / KIB * KIB;
+
+    if (near + SHORT_BYTES <= bench->drive->capacity_bytes)
+        bench_act(bench, FLASH_READ, near, SHORT_BYTES);
 }
 
 static struct across reads_across(struct bench *bench, uint64_t align_bytes)
