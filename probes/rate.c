@@ -150,6 +150,19 @@ static bool say_mean(struct finding *finding, const struct rate_part parts[],
     return false;
 }
 
+static double mean_of(const struct rate_part parts[], size_t parts_count)
+{
+    double sum_ns = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < parts_count; i++) {
+        for (size_t j = 0; j < parts[i].count; j++)
+            sum_ns += parts[i].ns[j];
+        count += parts[i].count;
+    }
+    return sum_ns / (double)larger_of(count, 1);
+}
+
 void rate_say(struct finding *finding, const struct rate_part parts[],
               size_t parts_count, uint64_t block_bytes, double held_up_share,
               const char *what)
@@ -158,6 +171,11 @@ void rate_say(struct finding *finding, const struct rate_part parts[],
         finding_why(finding, "%s", what);
     } else if (held_up_share > 0 && say_mean(finding, parts, parts_count,
                                              block_bytes, held_up_share)) {
+        /* With all that holds it up it is no more than this. */
+        const double least =
+            1e9 * (double)block_bytes / mean_of(parts, parts_count);
+        finding->low = value_integer(
+            smaller_of((uint64_t)finding->low.integer, (uint64_t)least));
         finding->confidence = fmin(finding->confidence, held_up_confidence);
         finding_why(finding, "%s, but for what holds up reads as well", what);
     }

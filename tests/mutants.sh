@@ -393,7 +393,7 @@ probes/sustained_write/stack.c|s/return at;/return at \/ 2;/|test_sustained_writ
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
 probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_sustained_write|
 probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
-probes/sustained_write/say.c|s/is_fast ? state->held_up_share : 0/is_fast ? 0 : state->held_up_share/|test_sustained_write|
+probes/rate.c|s/held_up_share > 0 \&\& say_mean/false \&\& say_mean/|test_sustained_write|
 probes/hot_cold/hot_cold.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/cleaning_least = 0.25/cleaning_least = 0/|test_hot_cold|

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "probes/times.h"
 
@@ -52,16 +51,12 @@ double sustained_confidence(const struct sustained_probe *state, double spread)
     return fmin(times_confidence(spread), state->most_confidence);
 }
 
-void sustained_say_rate(const struct sustained_probe *state,
-                        struct findings *findings, const char *parameter,
+void sustained_say_rate(struct findings *findings, const char *parameter,
                         const struct rate_part parts[], size_t count,
-                        const char *what)
+                        double held_up_share, const char *what)
 {
-    /* Behind a fall pauses are the drive's, as rare as they may be. */
-    const bool is_fast = strcmp(parameter, "fast_write_rate") == 0;
-
     rate_say(sustained_add(findings, parameter), parts, count,
-             SUSTAINED_BLOCK_BYTES, is_fast ? state->held_up_share : 0, what);
+             SUSTAINED_BLOCK_BYTES, held_up_share, what);
 }
 
 static char *size_text(size_t blocks, char text[24])
@@ -96,7 +91,7 @@ void sustained_say_none(const struct sustained_probe *state,
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         const struct rate_change all = {.at = from};
         sustained_say_unexplained(
-            state, block_ns, count, &all,
+            block_ns, count, &all,
             "the rate of sequential writes differs too much between parts of "
             "the measurement to tell a fall",
             findings);
@@ -118,18 +113,18 @@ void sustained_say_none(const struct sustained_probe *state,
     findings_up_to(findings, "fast_cache",
                    (uint64_t)(seen_part * (double)count) *
                        SUSTAINED_BLOCK_BYTES);
-    sustained_say_rate(state, findings, "sustained_write_rate", &part, 1, what);
+    sustained_say_rate(findings, "sustained_write_rate", &part, 1,
+                       state->held_up_share, what);
 }
 
-void sustained_say_unexplained(const struct sustained_probe *state,
-                               const double block_ns[], size_t count,
+void sustained_say_unexplained(const double block_ns[], size_t count,
                                const struct rate_change *change,
                                const char *reason, struct findings *findings)
 {
     say_cache_open(findings, reason);
     const struct rate_part part = {&block_ns[change->at], count - change->at};
     sustained_say_rate(
-        state, findings, "sustained_write_rate", &part, 1,
+        findings, "sustained_write_rate", &part, 1, 0,
         change->at ? "sequential writes after the rate has fallen; the "
                      "cause of that was not found"
                    : "sequential writes, pauses included; why their rate "

@@ -330,10 +330,10 @@ static void say_fall(const struct sustained_probe *state,
             (struct rate_part){&raw->w[i][behind], raw->counts[i] - behind};
     }
     sustained_say_rate(
-        state, findings, "fast_write_rate", quick, raw->count,
+        findings, "fast_write_rate", quick, raw->count, state->held_up_share,
         "sequential writes until the SLC cache is full, pauses included");
     sustained_say_rate(
-        state, findings, "sustained_write_rate", slow, raw->count,
+        findings, "sustained_write_rate", slow, raw->count, 0,
         "sequential writes once the SLC cache is full, pauses included");
     finding_why(sustained_add(findings, "fast_cache_recovery"),
                 "the fall shows only over several rests of 30 s, which empty "

@@ -119,7 +119,7 @@ static void think(struct study *study, struct findings *findings)
         if (sustained_find_stacked(state, ns, count, count, findings))
             return;
         sustained_say_unexplained(
-            state, ns, count, &all,
+            ns, count, &all,
             "most of the time passes in a few long pauses, and "
             "reads of the idle drive are delayed as well, so "
             "the cost of writes is not known",
@@ -138,7 +138,7 @@ static void think(struct study *study, struct findings *findings)
         if (sustained_find_stacked(state, ns, count, count, findings))
             return;
         sustained_say_unexplained(
-            state, ns, count, &all,
+            ns, count, &all,
             "the rate of sequential writes changes, but too little, or too "
             "near the end of the measurement, to rule out chance",
             findings);
