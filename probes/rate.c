@@ -29,8 +29,6 @@ static const double far_most = 8;
 /* What is held up by something else counts as what the rest takes at most, and
  * a little more. */
 static const double beyond_rest = 1.25;
-/* At least this share of the blocks is behind the change. */
-static const double rest_least = 0.25;
 
 /* The value below which a share of many lies: of so many of them that are
  * spread evenly. */
@@ -156,8 +154,8 @@ static double mean_of(const struct rate_part parts[], size_t parts_count)
     size_t count = 0;
 
     for (size_t i = 0; i < parts_count; i++) {
-        for (size_t j = 0; j < parts[i].count; j++)
-            sum_ns += parts[i].ns[j];
+        sum_ns += (double)parts[i].count *
+                  rate_mean(parts[i].ns, parts[i].count, INFINITY);
         count += parts[i].count;
     }
     return sum_ns / (double)larger_of(count, 1);
@@ -195,7 +193,7 @@ static size_t best_split(const double block_ns[], size_t count,
                          double held_up_share)
 {
     const double most_ns = limit_of(block_ns, count, held_up_share);
-    const size_t last = (size_t)((1 - rest_least) * (double)count);
+    const size_t last = (size_t)((1 - rate_rest_least) * (double)count);
     double sum_ns = 0, all_ns = 0, best = -1;
     size_t at = 0;
 

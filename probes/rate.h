@@ -40,6 +40,8 @@ double rate_mean(const double block_ns[], size_t count, double most_ns);
 double rate_far_ns(const double ns[], size_t count);
 size_t rate_far_count(const double ns[], size_t count, double far_ns);
 
+/* At least this share of the blocks is behind a change that is found. */
+static const double rate_rest_least = 0.25;
 /* Where the blocks from `first` on fall apart in two levels. */
 struct rate_change rate_change(const double block_ns[], size_t first,
                                size_t count, double held_up_share);

@@ -372,8 +372,7 @@ static bool is_said(const struct findings *findings, size_t first,
     return false;
 }
 
-/* A search that was cut off may need as many times the budget. A part of the
- * budget does not tell how large all of it is. */
+/* A search that was cut off may need as many times the budget. */
 enum { BUDGET_TIMES = 4 };
 
 /* What was said from `first` on stands: only the rest is left open. */
@@ -387,6 +386,7 @@ static void say_unfinished(const struct study *study, struct findings *findings,
         reason, sizeof(reason),
         "the measurement ended after %llu requests, too early for an answer",
         (unsigned long long)study->rows_count);
+    /* A probe that has a part of the budget does not know all of it. */
     if (study->written_bytes > 0 && !probe->budget_parts)
         snprintf(reason, sizeof(reason),
                  "the measurement ended after %s of writes, too early for an "

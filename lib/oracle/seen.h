@@ -76,8 +76,8 @@ int oracle_boundaries(const struct drive *drive, struct boundaries_seen *seen,
 int oracle_read_ahead_seen(const struct drive *drive, uint64_t *bytes,
                            bool *seen, struct fault *why);
 
-/* What a read of 4 KiB takes longer where its mapping, of which the drive holds
- * that reach, is not at hand; 0: it does not show. */
+/* How much longer a read of 4 KiB takes on a mapping miss, where the mapping
+ * cache covers `reach_bytes`; 0: it does not show. */
 int oracle_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
                         uint64_t *miss_ns, struct fault *why);
 

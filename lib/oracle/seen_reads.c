@@ -56,7 +56,7 @@ static enum shown step_at(struct bench *bench, uint64_t bytes)
 }
 
 /* How much longer, as shares, a read across takes than the longer of both reads
- * beside it, and than their mean; all at hand in the mapping. */
+ * beside it, and than their mean. The mapping of all is cached. */
 struct across {
     double serial, extra;
 };

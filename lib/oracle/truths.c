@@ -270,15 +270,13 @@ static bool has_no_cache(const struct drive *drive, uint64_t cache_bytes)
 
 /* Without noise: a write in hundreds that is held up for long says nothing of
  * the drive. */
-static int state_cache(struct drive *drive, struct fault *why)
+static int state_cache(struct drive *drive, const struct write_rates *rates,
+                       struct fault *why)
 {
-    struct write_rates rates;
     uint64_t bytes = 0;
     bool seen = false;
-    int error = oracle_fast_cache(drive, &bytes, &seen, why);
+    const int error = oracle_fast_cache(drive, &bytes, &seen, why);
 
-    if (!error)
-        error = oracle_write_rates(drive, &rates, why);
     if (error)
         return error;
     if (has_no_cache(drive, bytes)) {
@@ -286,11 +284,11 @@ static int state_cache(struct drive *drive, struct fault *why)
         state(drive, "fast_write_rate", "absent");
     } else {
         state_number(drive, "fast_cache", seen, bytes);
-        state_number(drive, "fast_write_rate", seen && rates.fast > 0,
-                     (uint64_t)llround(rates.fast));
+        state_number(drive, "fast_write_rate", seen && rates->fast > 0,
+                     (uint64_t)llround(rates->fast));
     }
-    state_number(drive, "sustained_write_rate", rates.sustained > 0,
-                 (uint64_t)llround(rates.sustained));
+    state_number(drive, "sustained_write_rate", rates->sustained > 0,
+                 (uint64_t)llround(rates->sustained));
     return 0;
 }
 
@@ -328,31 +326,29 @@ static int state_reads_together(struct drive *quiet, const struct drive *noisy,
     return 0;
 }
 
-/* Without noise: what holds up writes from outside is told apart. A burst after
- * a rest has one rate, or any between what the drive takes first and last. */
-static int state_together(struct drive *drive, struct fault *why)
+/* Without noise: the probe leaves out what holds up writes from outside. A
+ * burst has one rate, or any between the drive's first and its last. */
+static int state_together(struct drive *drive, const struct write_rates *rates,
+                          struct fault *why)
 {
-    struct write_rates rates;
     struct together together;
     char text[48];
-    int error = oracle_together(drive, &together, why);
+    const int error = oracle_together(drive, &together, why);
 
-    if (!error)
-        error = oracle_write_rates(drive, &rates, why);
     if (error)
         return error;
     const double bytes =
         (double)pace_order_bytes(drive->request_limit_bytes, 512);
     const double most = 1e9 / together.write_least_ns * bytes;
     const double least = 1e9 / together.write_most_ns * bytes;
-    if (together.write_ns > 0 || rates.sustained <= 0) {
+    if (together.write_ns > 0 || rates->sustained <= 0) {
         state_number(drive, "sequential_write_rate", together.write_ns > 0,
                      (uint64_t)llround(1e9 / together.write_ns * bytes));
         return 0;
     }
     snprintf(text, sizeof(text), "%lld to %lld",
-             llround(fmin(least, rates.sustained)),
-             llround(fmax(most, fmax(rates.fast, rates.sustained))));
+             llround(fmin(least, rates->sustained)),
+             llround(fmax(most, fmax(rates->fast, rates->sustained))));
     state(drive, "sequential_write_rate", text);
     return 0;
 }
@@ -584,6 +580,7 @@ int oracle_state_of_noise(struct drive *drive, struct fault *why)
 int oracle_state(struct drive *drive, struct fault *why)
 {
     struct drive *drives = malloc(2 * sizeof(*drives));
+    struct write_rates rates;
 
     if (!drives)
         return no_memory(drive, why);
@@ -602,11 +599,13 @@ int oracle_state(struct drive *drive, struct fault *why)
     if (!error)
         error = state_reads_together(quiet, noisy, why);
     if (!error)
-        error = state_together(quiet, why);
+        error = oracle_write_rates(quiet, &rates, why);
+    if (!error)
+        error = state_together(quiet, &rates, why);
     if (!error)
         error = state_stripe(quiet, why);
     if (!error)
-        error = state_cache(quiet, why);
+        error = state_cache(quiet, &rates, why);
     if (!error)
         error = state_beside(quiet, why);
     if (!error)

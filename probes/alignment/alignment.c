@@ -22,9 +22,9 @@
  * recordings of flashbench (lib/infer/flashbench).
  *
  * Assumes: the drive has been written; it does not read ahead of single reads.
- * Across a boundary of erase units a read may need two places that are looked
- * up apart, until both are at hand: so what is found is read again, twice at
- * each place, and the step must still be there.
+ * Across a boundary of erase units a read may need two look-ups, until both are
+ * cached. So each place that shows a step is read twice more, and the step must
+ * still be there.
  * Of all probes that look for blocks it is the only one that does not write.
  */
 #include <math.h>
@@ -333,7 +333,8 @@ static void say_page(const struct state *state,
     } else {
         finding_why(finding, "there is no alignment from which on all reads "
                              "across boundaries take longer than those beside "
-                             "them, while below it none do");
+                             "them, while below it none do: the drive may read "
+                             "neighbouring pages at once");
     }
 }
 

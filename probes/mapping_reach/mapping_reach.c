@@ -38,7 +38,7 @@
 #include "probes/trial.h"
 
 enum { SAMPLES = 48, SEARCH_ROUNDS = 5, PLACES_LEAST = 4 };
-/* Visits of many places serve several rounds. */
+/* One visit of many places is enough for several rounds. */
 enum { ROUND_PLACES = 256, ROUNDS_MOST = 18 };
 /* Most places: a sweep of them takes ten seconds or so. A claim that there is
  * no cache reads fewer. */
@@ -342,7 +342,8 @@ static uint64_t places_most(const struct setting *setting, uint64_t near)
     return smaller_of(whole_span(setting) / near, PLACES_MOST);
 }
 
-/* Reads of fresh places, and of many in turn, take no longer than once more. */
+/* First reads of places, and reads of many in turn, take no longer than second
+ * ones. */
 static enum claim claim_none(struct study *study, uint64_t near,
                              double *confidence)
 {

@@ -15,8 +15,6 @@ const uint64_t sustained_rest_ns = UINT64_C(30000000000);
  * three, more. */
 static const uint64_t cache_parts = 20;
 static const double absent_confidence = 0.95;
-/* A fall shows where a quarter of the writes come behind it (rate.c). */
-static const double seen_part = 0.75;
 /* What all writes take on average, and what most of them take: above, the rest
  * may hide a fall that a user would notice. */
 static const double hidden_least = 1.33;
@@ -111,7 +109,7 @@ void sustained_say_none(const struct sustained_probe *state,
         finding_why(finding, "%s", what);
     }
     findings_up_to(findings, "fast_cache",
-                   (uint64_t)(seen_part * (double)count) *
+                   (uint64_t)((1 - rate_rest_least) * (double)count) *
                        SUSTAINED_BLOCK_BYTES);
     sustained_say_rate(findings, "sustained_write_rate", &part, 1,
                        state->held_up_share, what);

@@ -32,7 +32,9 @@ struct commits_kind {
     const char *cell;
     uint32_t depth, block; /* commits of a block; its ends are idle */
     bool flushed;
-    uint64_t usual_ns; /* enough, if there are so many, too; or the most */
+    /* They end after `usual_ns` if `wanted` of them are done by then, or as
+     * soon as they are; at the latest after `most_ns`. */
+    uint64_t usual_ns;
     uint32_t wanted;
     uint64_t most_ns;
 };
