@@ -81,9 +81,11 @@ loses-power|power_cut_at_ns=AT,power_back_ns=1s|4|a (write|read|flush).* failed
 END
     serve ssd-a
     set=$(settings)
-    # Who holds the device keeps others from getting its number and settings.
-    (soon 60 under_way pulled && exec 9<"$device" && kill_server &&
-        sleep 600) &
+    # Who holds the device keeps others from getting its number. A new server
+    # would clear away what the killed one left, its settings as well: none
+    # enters the folder meanwhile.
+    (soon 60 under_way pulled && exec 9<"$device" 8</run/flashemu &&
+        flock 8 && kill_server && exec sleep 300) &
     waker=$!
     keeping pulled 100s
     let_down pulled 7 'could not be restored|disappeared'
