@@ -98,11 +98,16 @@ static const double rate_confidence = 0.9, held_up_confidence = 0.8;
 /* Blocks that are drawn again, of one part. */
 enum { DRAWN = 16, PARTS_MOST = RESAMPLE_PARTS_MAX / DRAWN, DRAWN_LEAST = 4 };
 
-/* Of blocks this share counts as no longer than the rest. False: too few, or
- * the interval is no number, and the finding says so. */
-static bool say_mean(struct finding *finding, const struct rate_part parts[],
-                     size_t parts_count, uint64_t block_bytes,
-                     double held_up_share)
+/* A rate, in bytes per second. */
+struct rate_range {
+    double mean;
+    struct interval range;
+};
+
+/* Of blocks this share counts as no longer than the rest. False: too few. */
+static bool mean_range(const struct rate_part parts[], size_t parts_count,
+                       uint64_t block_bytes, double held_up_share,
+                       struct rate_range *rate)
 {
     const double units = 1e9 * (double)block_bytes;
     double drawn[DRAWN * PARTS_MOST], sum = 0, worst = 0;
@@ -127,10 +132,8 @@ static bool say_mean(struct finding *finding, const struct rate_part parts[],
         }
         all += part->count;
     }
-    if (count < DRAWN_LEAST) {
-        finding_why(finding, "too little was written for a rate");
+    if (count < DRAWN_LEAST)
         return false;
-    }
     const double mean = sum / (double)all;
     const struct interval range = resample_mean(drawn, count, rate_share, all);
     const double wide = 1.3 + 3 / (double)count; /* few blocks are alike */
@@ -139,44 +142,46 @@ static bool say_mean(struct finding *finding, const struct rate_part parts[],
         fmin(mean - wide * (mean - range.low) - more, (1 - known_best) * mean);
     const double most = fmax(mean + wide * (range.high - mean) + 2 * more,
                              (1 + known_best) * mean);
-    const struct interval rate = {units / most,
-                                  least > 0 ? units / least : INFINITY};
-    if (finding_between(finding, units / mean, &rate, rate_confidence))
-        return true;
-    finding_why(finding, "the rate differs too much between parts of the "
-                         "measurement");
-    return false;
+    rate->mean = units / mean;
+    rate->range.low = units / most;
+    rate->range.high = least > 0 ? units / least : INFINITY;
+    return true;
 }
 
-static double mean_of(const struct rate_part parts[], size_t parts_count)
+/* What holds writes up may be the host's or the drive's, and is so rare that
+ * chance decides on its part of the mean: from the rate with it to the rate
+ * without, and as a value what errs least of both. */
+static bool say_beside(struct finding *finding, const struct rate_range *all,
+                       const struct rate_range *beside)
 {
-    double sum_ns = 0;
-    size_t count = 0;
+    const struct interval range = {fmin(all->mean, beside->range.low),
+                                   fmax(all->mean, beside->range.high)};
+    const struct interval whole = {fmin(range.low, all->range.low),
+                                   fmax(range.high, all->range.high)};
 
-    for (size_t i = 0; i < parts_count; i++) {
-        sum_ns += (double)parts[i].count *
-                  rate_mean(parts[i].ns, parts[i].count, INFINITY);
-        count += parts[i].count;
-    }
-    return sum_ns / (double)larger_of(count, 1);
+    const double middle = sqrt(all->mean * beside->mean);
+
+    return finding_between(finding, middle, &whole, rate_confidence) ||
+           finding_between(finding, middle, &range, held_up_confidence);
 }
 
 void rate_say(struct finding *finding, const struct rate_part parts[],
               size_t parts_count, uint64_t block_bytes, double held_up_share,
               const char *what)
 {
-    if (say_mean(finding, parts, parts_count, block_bytes, 0)) {
+    struct rate_range all, beside;
+
+    if (!mean_range(parts, parts_count, block_bytes, 0, &all))
+        finding_why(finding, "too little was written for a rate");
+    else if ((held_up_share > 0 &&
+              mean_range(parts, parts_count, block_bytes, held_up_share,
+                         &beside) &&
+              say_beside(finding, &all, &beside)) ||
+             finding_between(finding, all.mean, &all.range, rate_confidence))
         finding_why(finding, "%s", what);
-    } else if (held_up_share > 0 && say_mean(finding, parts, parts_count,
-                                             block_bytes, held_up_share)) {
-        /* With all that holds it up it is no more than this. */
-        const double least =
-            1e9 * (double)block_bytes / mean_of(parts, parts_count);
-        finding->low = value_integer(
-            smaller_of((uint64_t)finding->low.integer, (uint64_t)least));
-        finding->confidence = fmin(finding->confidence, held_up_confidence);
-        finding_why(finding, "%s, but for what holds up reads as well", what);
-    }
+    else
+        finding_why(finding, "the rate differs too much between parts of the "
+                             "measurement");
 }
 
 bool rate_narrow(const struct rate_level *level)

@@ -61,9 +61,10 @@ size_t rate_quick(const double block_ns[], size_t count,
 
 /* What a user gets: the mean of all blocks of all parts, pauses included. Its
  * interval is that of parts of time drawn again, as if two more were as bad as
- * the worst block. Where that spans more than a factor of two, the share of
- * blocks that something else holds up counts as the rest. Each block has
- * `block_bytes`. */
+ * the worst block. It reaches to the rate at which the share of blocks that
+ * something else may hold up count as the rest, unless that spans more than a
+ * factor of two: then the pauses are most of the time, and the drive's. Each
+ * block has `block_bytes`. */
 struct rate_part {
     const double *ns;
     size_t count;

@@ -221,7 +221,10 @@ START_TEST(what_holds_up_reads_leaves_the_fast_rate)
     const struct probing run =
         probe_drive("sim:nvme-tlc,noise=realistic,seed=2", 2, 0);
 
-    probing_near(&run, "fast_write_rate", 3.08e9, 0.05);
+    /* Between the rate with what is held up and without. */
+    probing_near(&run, "fast_write_rate", 3.08e9, 0.15);
+    ck_assert_int_ge(probing_get(&run, "fast_write_rate")->high.integer,
+                     INT64_C(2950000000));
 }
 END_TEST
 
@@ -320,7 +323,7 @@ int main(void)
     tcase_add_loop_test(cases, a_cache_shows_among_pauses, 0, suite_rows(8));
     tcase_add_loop_test(cases, pauses_are_no_cache, 0, suite_rows_more(15));
     tcase_add_loop_test(cases, one_rate_is_no_cache, 0, suite_rows(WITHOUT));
-    tcase_add_loop_test(cases, what_was_not_filled_has_no_size, 1, 5);
+    tcase_add_loop_test(cases, what_was_not_filled_has_no_size, 1, 3);
     tcase_add_loop_test(cases, what_else_slows_down_is_no_cache, 0,
                         suite_rows(OTHERS));
     tcase_add_test(cases, late_pauses_are_seen);

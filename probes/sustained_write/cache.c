@@ -164,7 +164,7 @@ static void conclude_memory(struct sustained_probe *state, const double ns[],
 {
     if (change->at > state->memory_blocks)
         sustained_say_unexplained(
-            ns, count, change,
+            state, ns, count, change,
             "the rate falls, and a flush and more sequential writes restore "
             "it: not an SLC cache, but memory or garbage collection",
             findings);
@@ -181,7 +181,8 @@ static bool is_same_place(const struct fall *fall)
     return fabs((double)fall->second_at - at) <= fmax(same_most * at, 2);
 }
 
-static void say_other_place(const double block_ns[], size_t count,
+static void say_other_place(const struct sustained_probe *state,
+                            const double block_ns[], size_t count,
                             const struct rate_change *change,
                             const struct fall *fall, struct findings *findings)
 {
@@ -191,7 +192,7 @@ static void say_other_place(const double block_ns[], size_t count,
              "the rate falls after %s, and after a rest it falls after %s "
              "instead, which no SLC cache would do",
              size_text(fall->at, first), size_text(fall->second_at, second));
-    sustained_say_unexplained(block_ns, count, change, what, findings);
+    sustained_say_unexplained(state, block_ns, count, change, what, findings);
 }
 
 void sustained_conclude_fall(struct sustained_probe *state,
@@ -233,7 +234,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     if (!is_same_place(&fall)) {
         if (sustained_find_stacked(state, block_ns, count, written, findings))
             return;
-        say_other_place(block_ns, count, change, &fall, findings);
+        say_other_place(state, block_ns, count, change, &fall, findings);
         return;
     }
     const double spread = rate_spread(block_ns, change->at);
@@ -242,7 +243,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
         if (sustained_find_stacked(state, block_ns, count, written, findings))
             return;
         sustained_say_unexplained(
-            block_ns, count, change,
+            state, block_ns, count, change,
             "the first writes are faster, but they are too few, or "
             "single writes vary too much, to find the cause",
             findings);
@@ -250,7 +251,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     }
     if (fall.at <= state->memory_blocks && !state->flush_empties) {
         sustained_say_unexplained(
-            block_ns, count, change,
+            state, block_ns, count, change,
             "the first writes are faster, and again after a rest: "
             "a small SLC cache, or memory that a flush does not "
             "empty",
@@ -262,11 +263,12 @@ void sustained_conclude_fall(struct sustained_probe *state,
              findings);
     const struct rate_part fast = {block_ns, change->at};
     const struct rate_part slow = {&block_ns[change->at], count - change->at};
-    sustained_say_rate(findings, "fast_write_rate", &fast, 1,
-                       state->held_up_share,
-                       "sequential writes until the SLC cache is full");
-    sustained_say_rate(findings, "sustained_write_rate", &slow, 1, 0,
-                       "sequential writes once the SLC cache is full");
+    sustained_say_rate(state, "fast_write_rate", &fast, 1,
+                       "sequential writes until the SLC cache is full",
+                       findings);
+    sustained_say_rate(state, "sustained_write_rate", &slow, 1,
+                       "sequential writes once the SLC cache is full",
+                       findings);
     find_recovery(state, &fall, sustained_next_chunk(&rested, rested_blocks),
                   written, sustained_confidence(state, spread), findings);
 }

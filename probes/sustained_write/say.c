@@ -49,12 +49,13 @@ double sustained_confidence(const struct sustained_probe *state, double spread)
     return fmin(times_confidence(spread), state->most_confidence);
 }
 
-void sustained_say_rate(struct findings *findings, const char *parameter,
-                        const struct rate_part parts[], size_t count,
-                        double held_up_share, const char *what)
+void sustained_say_rate(const struct sustained_probe *state,
+                        const char *parameter, const struct rate_part parts[],
+                        size_t count, const char *what,
+                        struct findings *findings)
 {
     rate_say(sustained_add(findings, parameter), parts, count,
-             SUSTAINED_BLOCK_BYTES, held_up_share, what);
+             SUSTAINED_BLOCK_BYTES, state->held_up_share, what);
 }
 
 static char *size_text(size_t blocks, char text[24])
@@ -89,7 +90,7 @@ void sustained_say_none(const struct sustained_probe *state,
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         const struct rate_change all = {.at = from};
         sustained_say_unexplained(
-            block_ns, count, &all,
+            state, block_ns, count, &all,
             "the rate of sequential writes differs too much between parts of "
             "the measurement to tell a fall",
             findings);
@@ -111,20 +112,21 @@ void sustained_say_none(const struct sustained_probe *state,
     findings_up_to(findings, "fast_cache",
                    (uint64_t)((1 - rate_rest_least) * (double)count) *
                        SUSTAINED_BLOCK_BYTES);
-    sustained_say_rate(findings, "sustained_write_rate", &part, 1,
-                       state->held_up_share, what);
+    sustained_say_rate(state, "sustained_write_rate", &part, 1, what, findings);
 }
 
-void sustained_say_unexplained(const double block_ns[], size_t count,
+void sustained_say_unexplained(const struct sustained_probe *state,
+                               const double block_ns[], size_t count,
                                const struct rate_change *change,
                                const char *reason, struct findings *findings)
 {
     say_cache_open(findings, reason);
     const struct rate_part part = {&block_ns[change->at], count - change->at};
     sustained_say_rate(
-        findings, "sustained_write_rate", &part, 1, 0,
+        state, "sustained_write_rate", &part, 1,
         change->at ? "sequential writes after the rate has fallen; the "
                      "cause of that was not found"
                    : "sequential writes, pauses included; why their rate "
-                     "changes was not found");
+                     "changes was not found",
+        findings);
 }

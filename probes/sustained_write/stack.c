@@ -330,11 +330,13 @@ static void say_fall(const struct sustained_probe *state,
             (struct rate_part){&raw->w[i][behind], raw->counts[i] - behind};
     }
     sustained_say_rate(
-        findings, "fast_write_rate", quick, raw->count, state->held_up_share,
-        "sequential writes until the SLC cache is full, pauses included");
+        state, "fast_write_rate", quick, raw->count,
+        "sequential writes until the SLC cache is full, pauses included",
+        findings);
     sustained_say_rate(
-        findings, "sustained_write_rate", slow, raw->count, 0,
-        "sequential writes once the SLC cache is full, pauses included");
+        state, "sustained_write_rate", slow, raw->count,
+        "sequential writes once the SLC cache is full, pauses included",
+        findings);
     finding_why(sustained_add(findings, "fast_cache_recovery"),
                 "the fall shows only over several rests of 30 s, which empty "
                 "the cache; shorter ones were not tried");

@@ -43,8 +43,11 @@ static const uint64_t memory_most_blocks = 64;
 /* Blocks of the first look, each look at twice as many; and behind a change,
  * where copying out is to be evened out. */
 enum { FIRST_BLOCKS = 64, BEHIND_BLOCKS = 256 };
-/* Passes take this part of the write budget at most, and all together that. */
+/* Passes take this part of the write budget and of the region at most, and all
+ * together that. One rate without pauses is followed for twice as long: there
+ * may be a larger cache. */
 static const uint64_t pass_parts = 16, all_parts = 3, region_parts = 4;
+enum { FOLLOWED = 2 };
 /* No look at twice as many blocks that would take longer. */
 static const double longest_ns = 120e9;
 /* Where reads are held up as well, some of the pauses may still be what writes
@@ -54,11 +57,10 @@ static const double any_pauses_confidence = 0.9;
 /* ---- the first pass ----------------------------------------------------- */
 
 /* Writes until the rate has fallen beyond what memory takes in, and then as
- * long again; or to the end of its share. */
-static const double *write_on(struct sustained_probe *state, size_t *count)
+ * long again; or up to so many blocks. */
+static const double *write_on(struct sustained_probe *state, size_t most,
+                              size_t *count)
 {
-    const size_t most = state->first_blocks_most;
-
     for (size_t blocks = FIRST_BLOCKS < most ? FIRST_BLOCKS : most;;) {
         const double *ns = sustained_blocks(state, &sustained_first, blocks);
         const struct rate_change change =
@@ -88,6 +90,16 @@ static struct rate_change change_of(const struct sustained_probe *state,
 
 /* ---- the reasoning ------------------------------------------------------ */
 
+/* One rate, and nothing hides in it. */
+static bool is_flat(const struct sustained_probe *state, const double ns[],
+                    size_t count, const struct rate_change *change)
+{
+    const struct rate_level level = rate_level(ns, count, state->held_up_share);
+
+    return change->flat && rate_narrow(&level) &&
+           !sustained_hides(ns, count, &level);
+}
+
 static double held_up_share(const struct sustained_probe *state)
 {
     return held_up_least + held_up_request * sustained_pieces(state);
@@ -107,26 +119,31 @@ static void think(struct study *study, struct findings *findings)
     state->held_up_share = held_up_share(state);
     state->most_confidence = 1;
     const struct rate_change all = {.at = 0};
-    const double *ns = write_on(state, &count);
+    const double *ns = write_on(state, state->first_blocks_most, &count);
     const enum sustained_pauses pauses = sustained_pauses(state, ns, count);
     if (pauses == SUSTAINED_ANY_PAUSES)
         state->most_confidence = any_pauses_confidence;
     if (pauses == SUSTAINED_OWN_PAUSES) {
         state->held_up_share = 0; /* and with that it may have to go on */
-        ns = write_on(state, &count);
+        ns = write_on(state, state->first_blocks_most, &count);
     }
     if (pauses == SUSTAINED_LONG_PAUSES) {
         if (sustained_find_stacked(state, ns, count, count, findings))
             return;
         sustained_say_unexplained(
-            ns, count, &all,
+            state, ns, count, &all,
             "most of the time passes in a few long pauses, and "
             "reads of the idle drive are delayed as well, so "
             "the cost of writes is not known",
             findings);
         return;
     }
-    const struct rate_change change = change_of(state, ns, count);
+    struct rate_change change = change_of(state, ns, count);
+    if (count == state->first_blocks_most &&
+        is_flat(state, ns, count, &change)) {
+        ns = write_on(state, FOLLOWED * count, &count);
+        change = change_of(state, ns, count);
+    }
     if (change.flat) {
         const struct rate_level level =
             rate_level(ns, count, state->held_up_share);
@@ -138,7 +155,7 @@ static void think(struct study *study, struct findings *findings)
         if (sustained_find_stacked(state, ns, count, count, findings))
             return;
         sustained_say_unexplained(
-            ns, count, &all,
+            state, ns, count, &all,
             "the rate of sequential writes changes, but too little, or too "
             "near the end of the measurement, to rule out chance",
             findings);
@@ -172,8 +189,9 @@ static uint64_t piece_bytes_of(const struct setting *setting)
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     const uint64_t first = first_blocks_of(setting);
-    const uint64_t all = larger_of(
-        first, setting->write_budget_bytes / all_parts / SUSTAINED_BLOCK_BYTES);
+    const uint64_t all =
+        larger_of(FOLLOWED * first, setting->write_budget_bytes / all_parts /
+                                        SUSTAINED_BLOCK_BYTES);
     const uint64_t pieces = SUSTAINED_BLOCK_BYTES / piece_bytes_of(setting);
     const uint64_t others =
         SUSTAINED_FIRST_READS + SUSTAINED_READS +
@@ -207,11 +225,11 @@ static void begin(void *memory, const struct setting *setting,
         setting->write_budget_bytes / all_parts / SUSTAINED_BLOCK_BYTES;
     state->memory_blocks =
         smaller_of(memory_most_blocks, state->first_blocks_most / 4);
-    state->window_chunks =
-        (uint32_t)(state->first_blocks_most / SUSTAINED_CHUNK_BLOCKS);
-    state->window_first_bytes =
-        placing_base(setting, state->study.seed,
-                     state->first_blocks_most * SUSTAINED_BLOCK_BYTES);
+    state->window_chunks = (uint32_t)(FOLLOWED * state->first_blocks_most /
+                                      SUSTAINED_CHUNK_BLOCKS);
+    state->window_first_bytes = placing_base(
+        setting, state->study.seed,
+        FOLLOWED * state->first_blocks_most * SUSTAINED_BLOCK_BYTES);
     state->flush_empties = flush_empties(known);
 }
 
@@ -224,7 +242,7 @@ const struct probe probe_sustained_write = {
         "a rest. An SLC cache is empty again once the drive has copied it out.",
     .writes = true,
     .budget_share = 16,
-    .region_min_bytes = 256 * MIB,
+    .region_min_bytes = 128 * MIB,
     .answers = {"fast_cache", "fast_write_rate", "sustained_write_rate",
                 "fast_cache_recovery"},
     .plan = plan,

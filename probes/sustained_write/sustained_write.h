@@ -95,11 +95,11 @@ struct finding *sustained_add(struct findings *findings, const char *parameter);
 /* All of it, for this reason. */
 void sustained_say_open(struct findings *findings, const char *reason);
 double sustained_confidence(const struct sustained_probe *state, double spread);
-/* `held_up_share`: of blocks that the host may hold up; behind a fall it is 0,
- * for pauses are the drive's there, as rare as they may be. */
-void sustained_say_rate(struct findings *findings, const char *parameter,
-                        const struct rate_part parts[], size_t count,
-                        double held_up_share, const char *what);
+/* With what holds writes up, and without what may be the host's. */
+void sustained_say_rate(const struct sustained_probe *state,
+                        const char *parameter, const struct rate_part parts[],
+                        size_t count, const char *what,
+                        struct findings *findings);
 /* Do pauses take so long that a fall may hide among them? */
 bool sustained_hides(const double block_ns[], size_t count,
                      const struct rate_level *level);
@@ -117,7 +117,8 @@ bool sustained_find_stacked(struct sustained_probe *state,
 
 /* The cache stays open, for this reason; a rate is stated all the same: behind
  * the change, by eighths of what was written there. */
-void sustained_say_unexplained(const double block_ns[], size_t count,
+void sustained_say_unexplained(const struct sustained_probe *state,
+                               const double block_ns[], size_t count,
                                const struct rate_change *change,
                                const char *reason, struct findings *findings);
 
