@@ -154,7 +154,7 @@ static double round_ns(const struct trial *trial, char arm)
 static bool is_whole(const struct trial *trial, double *ratio)
 {
     *ratio = 0;
-    return round_ns(trial, 'a') > 0;
+    return trial_rows(trial, 'a', requests_of(trial->contrast, 'a')) != NULL;
 }
 
 static bool gain_of(const struct trial *trial, double *ratio)
@@ -331,6 +331,13 @@ static const struct timing *rows_of(const struct state *state, uint32_t round)
     return trial_rows(&trial, 'a', PACE_WRITE_REQUESTS);
 }
 
+static uint64_t sent_ns(const struct state *state, uint32_t request)
+{
+    return rows_of(state,
+                   request / PACE_WRITE_REQUESTS)[request % PACE_WRITE_REQUESTS]
+        .submit_ns;
+}
+
 /* By parts of the rounds from `first` to `end`: `far_share` of single writes
  * are held up by something else. */
 static double middle_of(const struct state *state, uint32_t first, uint32_t end,
@@ -340,12 +347,10 @@ static double middle_of(const struct state *state, uint32_t first, uint32_t end,
     double parts_ns[PARTS], kept_ns = 0;
     size_t count = 0, kept = 0;
 
-    for (uint32_t round = first; round < end; round++) {
-        const struct timing *rows = rows_of(state, round);
-        for (uint32_t i = 0; i + PART < PACE_WRITE_REQUESTS; i += PART)
-            parts_ns[count++] =
-                (double)(rows[i + PART].submit_ns - rows[i].submit_ns) / PART;
-    }
+    for (uint32_t i = first * PACE_WRITE_REQUESTS;
+         i + PART < end * PACE_WRITE_REQUESTS; i += PART)
+        parts_ns[count++] =
+            (double)(sent_ns(state, i + PART) - sent_ns(state, i)) / PART;
     stats_sort(parts_ns, count);
     const double longest_ns = long_least * parts_ns[count / 2];
     while (kept < count && parts_ns[kept] <= longest_ns)
@@ -363,12 +368,11 @@ static double middle_of(const struct state *state, uint32_t first, uint32_t end,
 /* From the first write of these rounds to the last. */
 static double mean_of(const struct state *state, uint32_t first, uint32_t end)
 {
-    const struct timing *from = rows_of(state, first);
-    const struct timing *last = rows_of(state, end - 1);
-    const uint64_t ns =
-        last[PACE_WRITE_REQUESTS - 1].submit_ns - from[0].submit_ns;
+    const uint32_t from = first * PACE_WRITE_REQUESTS;
+    const uint32_t last = end * PACE_WRITE_REQUESTS - 1;
 
-    return (double)ns / ((end - first) * PACE_WRITE_REQUESTS - 1);
+    return (double)(sent_ns(state, last) - sent_ns(state, from)) /
+           (last - from);
 }
 
 static double take(const struct state *state, uint32_t first, uint32_t end,

@@ -8,7 +8,7 @@
 
 /* More than most buffers take in; a small share of region and of budget. */
 static const uint64_t write_usual_bytes = 256 * MIB;
-static const uint64_t region_parts = 16, budget_parts = 32;
+static const uint64_t region_parts = 3, budget_parts = 16;
 /* A part of a block of reads, in requests. */
 static const uint64_t depth_parts = 4, part_least = 16;
 

@@ -36,7 +36,7 @@ enum {
     PACE_DEPTHS = 9,
     PACE_ORDER_DEPTHS = 3,
     PACE_WRITE_DEPTH = 16,
-    PACE_WRITE_REQUESTS = 64
+    PACE_WRITE_REQUESTS = 32
 };
 
 /* Of a block of random reads: four times the depth after the queue was filled,
@@ -75,7 +75,7 @@ uint64_t pace_order_bytes(uint64_t request_limit_bytes,
  * request to its last, because a buffer that is emptied when it is full makes
  * most parts quick; and none where its two quarters differ much.
  */
-enum { PACE_WRITE_BLOCKS_FIRST = 4, PACE_WRITE_BLOCKS_MAX = 64 };
+enum { PACE_WRITE_BLOCKS_FIRST = 4, PACE_WRITE_BLOCKS_MAX = 128 };
 #define PACE_WRITE_LONGEST_NS 20e9
 
 /* Long sequential writes that look for an SLC cache keep this many bytes in the
