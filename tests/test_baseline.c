@@ -97,6 +97,65 @@ START_TEST(a_drive_that_throttles_is_unsteady)
 }
 END_TEST
 
+static const uint64_t long_ns = 120000000000;
+
+static bool cools(struct rig *rig, uint64_t most_ns)
+{
+    bool cooled = true;
+
+    ck_assert_int_eq(
+        baseline_cool(&rig->baseline, rig->device, rig->data, most_ns, &cooled),
+        0);
+    return cooled;
+}
+
+/* Rests until it is cold, so that the next probe finds it as it was. */
+START_TEST(a_rest_cools_what_throttles)
+{
+    enum { HEATING_WRITES = 5000 };
+    struct rig rig = rig_of("sim:ssd-a,contents=off,throttle_heat_ns=10s,"
+                            "throttle_factor=2");
+
+    measure(&rig);
+    for (uint64_t i = 0; i < HEATING_WRITES; i++)
+        act(&rig, IO_WRITE, i * REQUEST_BYTES, REQUEST_BYTES);
+    measure(&rig);
+    const uint64_t hot_ns = device_now_ns(rig.device);
+    ck_assert(cools(&rig, long_ns));
+    /* Half of the heat must be gone, and then the rest. */
+    ck_assert_uint_ge(device_now_ns(rig.device) - hot_ns, 10000000000);
+    ck_assert(baseline_is_quick(&rig.baseline, &rig.baseline.last));
+    /* A quick drive needs no rest. */
+    const uint64_t cold_ns = device_now_ns(rig.device);
+    ck_assert(!cools(&rig, long_ns));
+    ck_assert_uint_eq(device_now_ns(rig.device), cold_ns);
+    device_close(rig.device);
+}
+END_TEST
+
+/* What stays slow is waited for once. */
+START_TEST(what_stays_slow_is_given_up)
+{
+    enum { HEATING_WRITES = 20000 };
+    struct rig rig = rig_of("sim:ssd-a,contents=off,throttle_heat_ns=10s,"
+                            "throttle_factor=2");
+    const uint64_t most_ns = 4000000000, reads_ns = 1000000000;
+
+    measure(&rig);
+    for (uint64_t i = 0; i < HEATING_WRITES; i++)
+        act(&rig, IO_WRITE, i * REQUEST_BYTES % rig.bytes, REQUEST_BYTES);
+    measure(&rig);
+    const uint64_t hot_ns = device_now_ns(rig.device);
+    ck_assert(!cools(&rig, most_ns));
+    const uint64_t given_up_ns = device_now_ns(rig.device);
+    ck_assert_uint_ge(given_up_ns - hot_ns, most_ns / 2);
+    ck_assert_uint_le(given_up_ns - hot_ns, most_ns + reads_ns);
+    ck_assert(!cools(&rig, long_ns));
+    ck_assert_uint_eq(device_now_ns(rig.device), given_up_ns);
+    device_close(rig.device);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("baseline");
@@ -106,5 +165,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, what_is_left_to_fold_is_no_change_of_speed);
     tcase_add_test(cases, a_drive_that_throttles_is_unsteady);
+    tcase_add_test(cases, a_rest_cools_what_throttles);
+    tcase_add_test(cases, what_stays_slow_is_given_up);
     return suite_run(suite);
 }

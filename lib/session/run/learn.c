@@ -18,6 +18,10 @@ static const uint64_t limit_part = 20;
 enum { PARTS = 3 };
 static const uint64_t part_grain = 64 * MIB, part_least_bytes = 256 * MIB;
 
+/* No drive takes longer to cool than it took to heat; nor do users wait for
+ * more than this. */
+static const uint64_t cooling_most_ns = 180000000000;
+
 /* ---- does it keep its speed? -------------------------------------------- */
 
 static bool run_writes(const struct session *session)
@@ -57,6 +61,22 @@ void learn_state(struct session *session)
         return;
     (void)baseline_measure(baseline, session->device, data);
     learn_places(session);
+}
+
+bool learn_cooled(struct session *session)
+{
+    const struct step step = {.operation = OPERATION_READ,
+                              .length_bytes = BASELINE_READ_BYTES};
+    const uint64_t ran_ns =
+        device_now_ns(session->device) - session->limit_begin_ns;
+    bool cooled = false;
+    void *data;
+
+    if (session->options.baseline &&
+        payload_prepare(&session->payload, &step, 0, &data) == 0)
+        (void)baseline_cool(&session->baseline, session->device, data,
+                            smaller_of(ran_ns, cooling_most_ns), &cooled);
+    return cooled;
 }
 
 /* ---- the pilot ---------------------------------------------------------- */

@@ -245,6 +245,7 @@ static int run_probe(struct session *session, const struct setting *setting,
     if (!error)
         learn_state(session);
     session->quick_after[at] = session->baseline.last;
+    session->cooled = !error && learn_cooled(session);
     if (error && rows == 0)
         skip_probe(probe, skip_not_begun, &session->findings);
     else
@@ -294,28 +295,33 @@ static int tell_flushes(struct session *session, struct fault *why)
                        session->flushes_cause, why);
 }
 
-/* Runs a probe, and runs it once more if it was disturbed. */
+/* Runs a probe, and runs it once more if it was disturbed, or if the drive
+ * throttled in it: not one that heats a drive that was just cooled. */
 static int run_undisturbed(struct session *session,
                            const struct setting *setting, struct fault *why)
 {
     const struct session_options *options = &session->options;
     const size_t first = session->findings.count;
+    const bool was_cooled = session->cooled;
+    bool disturbed;
     char cause[200];
 
     if (options->rewind)
         (void)options->rewind(options->context, false);
     int error = run_probe(session, setting, why);
-    if (error || !options->disturbed ||
-        !options->disturbed(options->context, cause, sizeof(cause)))
+    disturbed = !error && options->disturbed &&
+                options->disturbed(options->context, cause, sizeof(cause));
+    if (error || (!disturbed && (was_cooled || !session->cooled)))
         return error;
     if (options->rewind && options->rewind(options->context, true) == 0) {
         session->findings.count = first;
         begin_again(session->part);
         error = run_probe(session, setting, why);
-        if (error ||
-            !options->disturbed(options->context, cause, sizeof(cause)))
-            return error;
+        disturbed = !error && options->disturbed &&
+                    options->disturbed(options->context, cause, sizeof(cause));
     }
+    if (!disturbed)
+        return error;
     skip_disturbed(&session->findings, first, cause);
     return tell_spoilt(session, session->part->probe->name, cause, why);
 }

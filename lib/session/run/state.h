@@ -45,12 +45,15 @@ struct session {
      * in the plan. */
     struct baseline_change quick_before[COST_PARTS_MAX],
         quick_after[COST_PARTS_MAX];
+    bool cooled; /* it was slow behind the last one, until a rest */
     struct written written;
 };
 
 /* learn.c: measures the baseline and checks for places never written. Ignores
  * device errors; the next probe will report them. */
 void learn_state(struct session *session);
+/* Rests where the drive has become slow; true when that made it quick again. */
+bool learn_cooled(struct session *session);
 
 /* learn.c: checks for places that were never written. */
 void learn_places(struct session *session);

@@ -150,6 +150,32 @@ bool baseline_is_quick(const struct baseline *baseline,
     return change->middle > 0 && !is_slower(change, &baseline->quickest);
 }
 
+int baseline_cool(struct baseline *baseline, struct device *device, void *data,
+                  uint64_t most_ns, bool *cooled)
+{
+    uint64_t rested_ns = 0;
+
+    *cooled = false;
+    if (baseline->count < 2 || baseline->stays_slow ||
+        baseline_is_quick(baseline, &baseline->last))
+        return 0;
+    /* Each rest is as long as all before it. */
+    for (uint64_t ns = rest_ns; !*cooled && rested_ns + ns <= most_ns;
+         ns = rested_ns) {
+        double times_ns[BASELINE_READS_COUNT];
+        int error = device_idle(device, ns);
+        if (!error)
+            error = read_places(baseline, device, data, times_ns);
+        if (error)
+            return error;
+        rested_ns += ns;
+        baseline->last = change_of(baseline, times_ns);
+        *cooled = baseline_is_quick(baseline, &baseline->last);
+    }
+    baseline->stays_slow = !*cooled;
+    return *cooled ? device_idle(device, rested_ns) : 0;
+}
+
 uint64_t baseline_ns(const struct baseline *baseline,
                      const struct baseline_change *change)
 {

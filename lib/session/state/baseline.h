@@ -40,6 +40,7 @@ struct baseline {
     struct baseline_change last;
     /* the lowest `high` and the highest `low` so far */
     struct baseline_change quickest, slowest;
+    bool stays_slow; /* a long rest changed nothing */
 };
 
 /* Chooses the places. Returns false when the region is too small. */
@@ -54,6 +55,13 @@ int baseline_flush(struct device *device);
  * BASELINE_READ_BYTES of the device's buffer. 0 or -errno. */
 int baseline_measure(struct baseline *baseline, struct device *device,
                      void *data);
+
+/* Where the drive was slow at the last measurement: rests until it is as quick
+ * as it ever was, and then once more as long, for what throttles is quick again
+ * long before it is cold. Gives up after `most_ns` without, and then for good.
+ * `cooled` says whether it is quick again. 0 or -errno. */
+int baseline_cool(struct baseline *baseline, struct device *device, void *data,
+                  uint64_t most_ns, bool *cooled);
 
 /* Typical time of a read at that measurement. */
 uint64_t baseline_ns(const struct baseline *baseline,
