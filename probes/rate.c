@@ -104,7 +104,8 @@ struct rate_range {
     struct interval range;
 };
 
-/* Of blocks this share counts as no longer than the rest. False: too few. */
+/* Of blocks this share counts as the longest of the rest: none of them may be
+ * the drive's. False: too few. */
 static bool mean_range(const struct rate_part parts[], size_t parts_count,
                        uint64_t block_bytes, double held_up_share,
                        struct rate_range *rate)
@@ -118,7 +119,7 @@ static bool mean_range(const struct rate_part parts[], size_t parts_count,
         const size_t each = smaller_of(part->count / 2, DRAWN);
         const double most_ns =
             held_up_share > 0 && part->count > 0
-                ? limit_of(part->ns, part->count, held_up_share)
+                ? below(part->ns, part->count, 1 - held_up_share)
                 : INFINITY;
         for (size_t j = 0; j < each; j++) {
             const size_t from = j * part->count / each;

@@ -54,13 +54,6 @@ static size_t back_by_itself(const double slow_ns[], size_t count,
     return most;
 }
 
-static bool is_hot(const struct sustained_probe *state,
-                   const struct sustained_pass *again)
-{
-    return sustained_read_ns(state, again) >
-           hot_least * sustained_read_ns(state, &sustained_first);
-}
-
 /* ---- how long it takes to come back ------------------------------------- */
 
 static void say_recovery(double low_ns, double high_ns, int tried,
@@ -223,7 +216,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const size_t usual = back_by_itself(
         &block_ns[change->at], count - change->at, &fall, again_blocks);
     fall.memory = back > usual ? back - usual : 0;
-    if (is_hot(state, &again)) {
+    if (sustained_slower(state, &again) > hot_least) {
         sustained_say_open(findings,
                            "the rate falls, but reads are slower then as well: "
                            "the drive may be hot, or busy with something else");

@@ -2,6 +2,7 @@
 /* sustained-write: writes in order, behind a flush and a pause. */
 #include "probes/sustained_write/sustained_write.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
@@ -144,13 +145,22 @@ const double *sustained_blocks(struct sustained_probe *state,
     return block_ns;
 }
 
-double sustained_read_ns(const struct sustained_probe *state,
-                         const struct sustained_pass *pass)
+/* A quarter of the reads of a pass take longer, or half. */
+static double read_ns(const struct sustained_probe *state,
+                      const struct sustained_pass *pass, size_t parts)
 {
     const struct timing *rows = sustained_reads(state, pass);
     double ns[SUSTAINED_READS] = {0};
 
     for (uint32_t i = 0; rows && i < SUSTAINED_READS; i++)
         ns[i] = (double)rows[i].ns;
-    return stats_median(ns, SUSTAINED_READS);
+    stats_sort(ns, SUSTAINED_READS);
+    return ns[SUSTAINED_READS - SUSTAINED_READS / parts];
+}
+
+double sustained_slower(const struct sustained_probe *state,
+                        const struct sustained_pass *again)
+{
+    return fmin(read_ns(state, again, 2) / read_ns(state, &sustained_first, 2),
+                read_ns(state, again, 4) / read_ns(state, &sustained_first, 4));
 }

@@ -377,9 +377,7 @@ static bool is_hot(struct sustained_probe *state, size_t first_blocks,
         sustained_next_chunk(&sustained_first, first_blocks)};
 
     (void)sustained_blocks(state, &again, SUSTAINED_CHUNK_BLOCKS);
-    return log(sustained_read_ns(state, &again) /
-               sustained_read_ns(state, &sustained_first)) >
-           hot_share * log(ratio);
+    return log(sustained_slower(state, &again)) > hot_share * log(ratio);
 }
 
 bool sustained_find_stacked(struct sustained_probe *state,

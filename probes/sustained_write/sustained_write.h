@@ -66,9 +66,11 @@ uint32_t sustained_pieces(const struct sustained_probe *state);
 const struct timing *sustained_reads(const struct sustained_probe *state,
                                      const struct sustained_pass *pass);
 
-/* The median of the reads before a pass that was measured. */
-double sustained_read_ns(const struct sustained_probe *state,
-                         const struct sustained_pass *pass);
+/* How many times as long reads take before this pass as before the first one.
+ * What lies in a cache of flash is quick until it is copied out: so the slower
+ * reads must take longer as well. */
+double sustained_slower(const struct sustained_probe *state,
+                        const struct sustained_pass *again);
 
 /* Where the next pass goes on. */
 uint32_t sustained_next_chunk(const struct sustained_pass *pass, size_t blocks);
