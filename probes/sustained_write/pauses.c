@@ -13,6 +13,8 @@
 
 /* That so few of the reads are by chance. */
 static const double chance_most = 0.01;
+/* Standard errors of the share that is held up. */
+static const double errors_most = 2;
 /* Where more of the time than this is left out, what is left is no rate: the
  * drive may be four times as slow. */
 static const double part_most = 0.75;
@@ -41,27 +43,42 @@ static double chance_of_so_few(size_t hits, size_t count, double share)
     return sum;
 }
 
+/* How many of the first reads something else held up. Reads of which one failed
+ * tell nothing: as if all were. */
+static size_t held_up_reads(const struct sustained_probe *state)
+{
+    const struct timing *rows = sustained_reads(state, &sustained_first);
+    double ns[SUSTAINED_FIRST_READS] = {0};
+
+    for (size_t i = 0; rows && i < SUSTAINED_FIRST_READS; i++)
+        ns[i] = (double)rows[i].ns;
+    return rows ? rate_far_count(ns, SUSTAINED_FIRST_READS,
+                                 rate_far_ns(ns, SUSTAINED_FIRST_READS))
+                : SUSTAINED_FIRST_READS;
+}
+
+double sustained_others_share(const struct sustained_probe *state)
+{
+    const double far = (double)held_up_reads(state);
+    const double most =
+        fmin(far + errors_most * sqrt(far), SUSTAINED_FIRST_READS);
+
+    return 1 - pow(1 - most / SUSTAINED_FIRST_READS, sustained_pieces(state));
+}
+
 enum sustained_pauses sustained_pauses(const struct sustained_probe *state,
                                        const double block_ns[], size_t count)
 {
     const double far_ns = rate_far_ns(block_ns, count);
     const size_t far = rate_far_count(block_ns, count, far_ns);
-    const struct timing *rows = sustained_reads(state, &sustained_first);
-    double ns[SUSTAINED_FIRST_READS] = {0};
 
     if (far == 0)
         return SUSTAINED_NO_PAUSES;
     /* Of the single writes that make up a block. */
     const double share = 1 - pow(1 - (double)far / (double)count,
                                  1 / (double)sustained_pieces(state));
-    for (size_t i = 0; rows && i < SUSTAINED_FIRST_READS; i++)
-        ns[i] = (double)rows[i].ns;
-    /* Reads of which one failed tell nothing: as if all were held up. */
-    const size_t held_up =
-        rows ? rate_far_count(ns, SUSTAINED_FIRST_READS,
-                              rate_far_ns(ns, SUSTAINED_FIRST_READS))
-             : SUSTAINED_FIRST_READS;
-    if (chance_of_so_few(held_up, SUSTAINED_FIRST_READS, share) < chance_most)
+    if (chance_of_so_few(held_up_reads(state), SUSTAINED_FIRST_READS, share) <
+        chance_most)
         return SUSTAINED_OWN_PAUSES;
     return far_part(block_ns, count, far_ns) > part_most ? SUSTAINED_LONG_PAUSES
                                                          : SUSTAINED_ANY_PAUSES;

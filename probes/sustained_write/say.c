@@ -55,7 +55,7 @@ void sustained_say_rate(const struct sustained_probe *state,
                         struct findings *findings)
 {
     rate_say(sustained_add(findings, parameter), parts, count,
-             SUSTAINED_BLOCK_BYTES, state->held_up_share, what);
+             SUSTAINED_BLOCK_BYTES, sustained_others_share(state), what);
 }
 
 static char *size_text(size_t blocks, char text[24])

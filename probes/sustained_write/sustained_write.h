@@ -85,6 +85,10 @@ enum sustained_pauses {
     SUSTAINED_LONG_PAUSES /* and so long that the rest tells no rate */
 };
 
+/* The share of blocks that what holds up reads of the drive at rest may hold up
+ * at most; 0 where it holds up none. */
+double sustained_others_share(const struct sustained_probe *state);
+
 enum sustained_pauses sustained_pauses(const struct sustained_probe *state,
                                        const double block_ns[], size_t count);
 
@@ -97,7 +101,7 @@ struct finding *sustained_add(struct findings *findings, const char *parameter);
 /* All of it, for this reason. */
 void sustained_say_open(struct findings *findings, const char *reason);
 double sustained_confidence(const struct sustained_probe *state, double spread);
-/* With what holds writes up, and without what may be the host's. */
+/* With all that holds writes up, and without what holds up reads as well. */
 void sustained_say_rate(const struct sustained_probe *state,
                         const char *parameter, const struct rate_part parts[],
                         size_t count, const char *what,
