@@ -60,6 +60,8 @@ RANGE_MOST = 2  # or within what is stated in place of a value: two neighbours
 RATES = ("sequential_read_rate", "random_read_rate", "read_parallelism",
          "sync_write_p99", "sync_write_p999", "sync_write_rate",
          "sync_write_rate_16")
+# What has no number of its own is absent up to where its whole is.
+PARTS = {"fast_write_rate": "fast_cache"}
 # What memory in the drive adds to it depends on how it is written.
 ROUGH_SHARES = {"fast_cache": 0.15}
 BINS = (0.0, 0.5, 0.9, 0.95, 0.99, 0.999)
@@ -322,7 +324,8 @@ def judge(drive, finding):
     if verdict == "absent" or value is False:
         if unseen:
             return "hidden"
-        if is_beyond(finding.get("up_to"), truth):
+        whole = PARTS.get(finding["parameter"])
+        if is_beyond(finding.get("up_to"), drive.truth.get(whole, truth)):
             return "inconclusive"  # none so far: right, and no answer
         either = isinstance(truth, str) and truth.startswith("1 to ")
         return ("absent" if either or truth in ("absent", "false")
@@ -341,9 +344,13 @@ def judge(drive, finding):
 
 
 def findings_of(document):
-    """Its findings; what another finding says by the way is one of its own."""
+    """Its findings; what another finding says by the way is one of its own. What
+    is a part of another is absent up to where that is."""
+    up_to = {finding["parameter"]: finding.get("up_to")
+             for finding in document.get("findings") or []}
     for finding in document.get("findings") or []:
-        yield finding
+        whole = PARTS.get(finding["parameter"])
+        yield dict(finding, up_to=up_to.get(whole)) if whole else finding
         if finding["parameter"] == "read_buffer" and \
                 finding["verdict"] in ("found", "absent"):
             least = finding.get("smallest_request")

@@ -107,6 +107,25 @@ check "to deny it claims no more than that it is hidden" \
 check "to leave it open is right" test "$(column_of read_page)" = unseen
 check "and so is to say nothing" test "$(column_of fua_time)" = unseen
 
+# A stick with a cache of 1074 MiB, and a run that looked at less.
+mv document unseen
+cat >document <<END
+{"findings": [
+ {"parameter": "fast_cache", "verdict": "absent", "value": null, "up_to": 1000,
+  "unit": "bytes", "confidence": 0.9, "why": ""},
+ {"parameter": "fast_write_rate", "verdict": "absent", "value": null,
+  "unit": "bytes_per_second", "confidence": 0.9, "why": ""}]}
+END
+counted --kind=stick --first=64000047
+check "none up to there is no answer where it lies beyond" \
+    test "$(column_of fast_cache)" = inconclusive
+check "nor is a part of it" test "$(column_of fast_write_rate)" = inconclusive
+sed -i 's/1000/9000000000/' document
+counted --kind=stick --first=64000047
+check "but wrong where it was looked for" test \
+    "$(column_of fast_cache) $(column_of fast_write_rate)" = "wrong wrong"
+mv unseen document
+
 # What is counted of kinds of evidence: by their sentences without numbers. The
 # drive's own value counts as right there, for guesses are wrong as often.
 sed -i 's/"why": ""/"why": "by 3 tests of 4 KiB, 2 sequential"/' document
