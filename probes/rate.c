@@ -91,8 +91,8 @@ struct rate_level rate_level(const double block_ns[], size_t count,
     return level;
 }
 
-/* Means are known to 2 % at best: clocks, and where blocks begin. */
-static const double known_best = 0.02, rate_share = 0.98;
+/* Means are known to 5 % at best: another place or time has another one. */
+static const double known_best = 0.05, rate_share = 0.98;
 /* What comes later may be as unlike as the parts are. */
 static const double rate_confidence = 0.9, held_up_confidence = 0.8;
 /* Blocks that are drawn again, of one part. */
