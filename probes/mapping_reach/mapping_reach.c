@@ -38,6 +38,8 @@
 #include "probes/trial.h"
 
 enum { SAMPLES = 48, SEARCH_ROUNDS = 5, PLACES_LEAST = 4 };
+/* What takes so many times as long as three of four reads was held up. */
+static const double held_up_least = 2;
 /* One visit of many places is enough for several rounds. */
 enum { ROUND_PLACES = 256, ROUNDS_MOST = 18 };
 /* Most places: a sweep of them takes ten seconds or so. A claim that there is
@@ -459,10 +461,19 @@ static uint64_t last_hit(struct reach_query *query, const char *phase,
     return bracket.low_bytes;
 }
 
-/* How much longer misses take than hits of the same places, on average, for
- * pages of the mapping are read in several times, too. Some of the reads may be
- * hits, and some held up by something else: neither is near the upper quartile,
- * as misses are. */
+/* The mean of what nothing else held up, for pages of data and of the mapping
+ * are read in several times. */
+static double mean_ns(double ns[SAMPLES])
+{
+    double sum_ns = 0;
+
+    stats_sort(ns, SAMPLES);
+    for (size_t i = 0; i < SAMPLES; i++)
+        sum_ns += fmin(ns[i], held_up_least * ns[SAMPLES * 3 / 4]);
+    return sum_ns / SAMPLES;
+}
+
+/* How much longer misses take than hits of the same entries. */
 static double miss_ns(const struct study *study, const struct contrast *beyond,
                       uint32_t round)
 {
@@ -472,46 +483,35 @@ static double miss_ns(const struct study *study, const struct contrast *beyond,
     if (!trial_ns(&trial, 'b', SAMPLES, first) ||
         !trial_ns(&trial, 'a', SAMPLES, again))
         return 0;
-    for (size_t i = 0; i < SAMPLES; i++)
-        first[i] -= again[i];
-    stats_sort(first, SAMPLES);
-    const double usual_ns = first[SAMPLES * 3 / 4];
-    double sum_ns = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < SAMPLES; i++)
-        if (first[i] > usual_ns / 2 && first[i] < 2 * usual_ns) {
-            sum_ns += first[i];
-            count++;
-        }
-    return count ? sum_ns / (double)count : 0;
+    return mean_ns(first) - mean_ns(again);
 }
 
-/* By the rounds of a certificate in which all reads are misses. */
+/* By the rounds of a certificate. Whatever entry a cache drops, of reads
+ * anywhere it answers the share that it holds; in turn it answers none. */
 static void say_miss(const struct study *study, const struct contrast *beyond,
-                     struct findings *findings)
+                     uint64_t reach_bytes, struct findings *findings)
 {
+    const bool anywhere = beyond->trial == &fresh_kind;
+    const double share =
+        anywhere ? 1 - (double)reach_bytes / (double)beyond->n[SPAN] : 1;
     double ns[CONTRAST_ROUNDS_MAX];
 
     for (uint32_t i = 0; i < beyond->rounds_count; i++)
-        ns[i] = miss_ns(study, beyond, i);
+        ns[i] = miss_ns(study, beyond, i) / share;
     const double middle = stats_median(ns, beyond->rounds_count);
     const struct interval interval =
         stats_median_interval(ns, beyond->rounds_count, 0.005);
-    const double spread = stats_spread(ns, beyond->rounds_count) / middle;
     struct finding *finding =
         findings_add(findings, "mapping-reach", "mapping_miss");
-    const double confidence =
-        fmin(times_confidence(spread), times_model_confidence);
-    if (confidence <= 0 || interval.low <= 0) {
+    if (!finding_between(finding, middle, &interval, times_model_confidence)) {
         finding_why(finding, "times vary too much");
         return;
     }
-    finding_measured(finding, floor(middle), &interval, confidence);
     finding_why(finding, "a read of a place whose mapping is not cached takes "
                          "so much longer than the next read there");
 }
 
-/* In the last of the contrasts all reads are misses. Hits are certain up to the
+/* In the last of the contrasts most reads are misses. Hits are certain up to the
  * low end, and misses from the high end on. NULL: fresh data does not confirm
  * it. */
 static struct finding *certify(struct study *study, struct contrast contrasts[],
@@ -527,7 +527,7 @@ static struct finding *certify(struct study *study, struct contrast contrasts[],
                   claim_confidence(contrasts, count, &rule));
     finding->low = value_integer(low_bytes);
     finding->high = value_integer(high_bytes);
-    say_miss(study, &contrasts[count - 1], findings);
+    say_miss(study, &contrasts[count - 1], reach_bytes, findings);
     return finding;
 }
 
@@ -568,17 +568,17 @@ static bool certify_span(struct study *study, const struct reach_query *query,
      * entry that begins before the span may hide another behind it. */
     const uint64_t most = whole_span(&study->setting);
     const uint64_t beyond = smaller_of(reach_bytes + 2 * step_bytes, most);
-    const uint64_t far = smaller_of(reach_bytes / 4 * 6 / MIB * MIB, most);
     const uint64_t places = query->places, near = query->near;
     struct contrast contrasts[4] = {
         expect(&turn_kind, places, reach_bytes, near, SIDE_BELOW),
         expect(&turn_kind, places, reach_bytes / 2, near, SIDE_BELOW),
         expect(&turn_kind, places, beyond, near, SIDE_ABOVE),
-        expect(&turn_kind, places, far, near, SIDE_ABOVE)};
-    struct finding *finding = certify(
-        study, contrasts, far > beyond ? 4 : 3, reach_bytes, reach_bytes,
-        larger_of(beyond, reach_bytes + reach_bytes / query->entries),
-        findings);
+        expect(&fresh_kind, SAMPLES, most, near, SIDE_ABOVE)};
+    const bool is_far = reach_bytes / 4 * 6 < most;
+    struct finding *finding =
+        certify(study, contrasts, is_far ? 4 : 3, reach_bytes, reach_bytes,
+                larger_of(beyond, reach_bytes + reach_bytes / query->entries),
+                findings);
 
     if (!finding)
         return false;
