@@ -72,7 +72,8 @@ probes/mapping_reach/mapping_reach.c|s/< MIB ? SAMPLES \/ 2 :/< MIB ? SAMPLES \/
 probes/mapping_reach/mapping_reach.c|s/entries + entries \/ 2, entries + 2/entries, 0/|test_probes_reads|
 probes/mapping_reach/mapping_reach.c|s/is_even = span_bytes < whole_span(setting)/is_even = false/|test_probes_reads|
 probes/mapping_reach/mapping_reach.c|s/kinds_least = 2;/kinds_least = 0.5;/|test_probes_trust|
-probes/mapping_reach/mapping_reach.c|s/first\[i\] -= again\[i\]/first[i] -= again[0]/|test_probes_trust|
+probes/mapping_reach/mapping_reach.c|s/entry_least_bytes = 128/entry_least_bytes = 1024/|test_probes_trust|
+probes/mapping_reach/mapping_reach.c|s/anywhere ? 1 - /anywhere ? 1 - 0 * /|test_probes_trust|
 probes/stripe/pairs.c|s/\.depth = 2});/.depth = 1});/|test_stripe|
 probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
 probes/stripe/search.c|s/own_least = 0.9/own_least = 9/|test_stripe|
@@ -393,7 +394,11 @@ probes/sustained_write/stack.c|s/return at;/return at \/ 2;/|test_sustained_writ
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
 probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_sustained_write|
 probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
-probes/rate.c|s/held_up_share > 0 \&\& say_mean/false \&\& say_mean/|test_sustained_write|
+probes/rate.c|s/(held_up_share > 0/(held_up_share > 2/|test_sustained_write|
+probes/sustained_write/sustained_write.c|s/FOLLOWED = 2/FOLLOWED = 1/|test_sustained_write|
+lib/infer/method/pace.c|s/region_parts = 3/region_parts = 16/|test_throughput|
+lib/session/state/baseline.c|s/baseline->stays_slow = !\*cooled/baseline->stays_slow = false/|test_baseline|
+lib/session/state/baseline.c|s/return \*cooled ? device_idle(device, rested_ns) : 0/return 0/|test_baseline|
 probes/hot_cold/hot_cold.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/cleaning_least = 0.25/cleaning_least = 0/|test_hot_cold|

@@ -264,6 +264,15 @@ START_TEST(what_was_not_filled_has_no_size)
 }
 END_TEST
 
+/* One that ends just behind what is written at first. */
+START_TEST(one_rate_is_followed)
+{
+    const struct probing run = probe_drive("sim:microsd-a2", 3, 4 * GIB);
+
+    probing_near(&run, "fast_cache", 256.0 * MIB, 0.05);
+}
+END_TEST
+
 /* What slows down as well: heat; memory that flushes empty, and memory that
  * they do not. */
 static const char *const others[] = {
@@ -326,6 +335,7 @@ int main(void)
     tcase_add_loop_test(cases, pauses_are_no_cache, 0, suite_rows_more(15));
     tcase_add_loop_test(cases, one_rate_is_no_cache, 0, suite_rows(WITHOUT));
     tcase_add_loop_test(cases, what_was_not_filled_has_no_size, 1, 3);
+    tcase_add_test(cases, one_rate_is_followed);
     tcase_add_loop_test(cases, what_else_slows_down_is_no_cache, 0,
                         suite_rows(OTHERS));
     tcase_add_test(cases, late_pauses_are_seen);

@@ -65,6 +65,17 @@ START_TEST(rates_are_those_of_the_model)
 }
 END_TEST
 
+/* A card of a phone is as small, and its budget. */
+START_TEST(small_drives_have_a_rate)
+{
+    const struct probing run =
+        probe_drive("plain-disk,capacity_bytes=240MiB", "none", 1);
+    const struct finding *rate = probing_get(&run, "sequential_write_rate");
+
+    ck_assert_msg(rate->verdict == VERDICT_FOUND, "%s", rate->why);
+}
+END_TEST
+
 /* Nothing wrong is said with confidence, and the depth is told: with outliers
  * more requests may pay than without, since one that takes long takes the place
  * of others. */
@@ -196,6 +207,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, rates_are_those_of_the_model, 0,
                         suite_rows(DRIVES));
+    tcase_add_test(cases, small_drives_have_a_rate);
     tcase_add_loop_test(cases, noise_hides_little, 0, suite_rows_more(DRIVES));
     tcase_add_loop_test(cases, near_the_limit_a_range_is_told, 0, 2);
     tcase_add_test(cases, a_disturbed_host_leaves_a_range);

@@ -94,6 +94,8 @@ static const uint64_t aligned_bytes = 64 * MIB;
  * than buffered pages are. */
 enum { EVEN_PART = 4 };
 static const uint64_t page_most_bytes = 64 * KIB;
+/* Both reads of a pair are of one entry, and seldom of one page of flash. */
+static const uint64_t entry_least_bytes = 128 * KIB;
 struct spread {
     uint64_t first_bytes, span_bytes, near_bytes, salt, count;
     bool is_even;
@@ -573,7 +575,8 @@ static bool certify_span(struct study *study, const struct reach_query *query,
         expect(&turn_kind, places, reach_bytes, near, SIDE_BELOW),
         expect(&turn_kind, places, reach_bytes / 2, near, SIDE_BELOW),
         expect(&turn_kind, places, beyond, near, SIDE_ABOVE),
-        expect(&fresh_kind, SAMPLES, most, near, SIDE_ABOVE)};
+        expect(&fresh_kind, SAMPLES, most, smaller_of(near, entry_least_bytes),
+               SIDE_ABOVE)};
     const bool is_far = reach_bytes / 4 * 6 < most;
     struct finding *finding =
         certify(study, contrasts, is_far ? 4 : 3, reach_bytes, reach_bytes,
