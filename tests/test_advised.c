@@ -74,6 +74,22 @@ START_TEST(a_database_is_told_by_the_slow_writes)
 }
 END_TEST
 
+/* Of a range the worse end. */
+START_TEST(a_range_says_up_to_where)
+{
+    found("flush_honesty", value_text("real"));
+    struct finding *p99 = found("sync_write_p99", value_integer(9 * MS));
+    p99->value = value_none();
+    p99->low = value_integer(9 * MS);
+    p99->high = value_integer(17 * MS);
+    advice_make(&findings, &device, &list);
+    const struct advice *advice = of_topic("databases");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_msg(strstr(advice->text, "up to 17"), "%s", advice->text);
+    ck_assert_msg(strstr(advice->brief, "up to 17"), "%s", advice->brief);
+}
+END_TEST
+
 /* ---- ZFS ----------------------------------------------------------------- */
 
 static const struct sectors {
@@ -223,6 +239,7 @@ int main(void)
     tcase_add_checked_fixture(cases, begin, NULL);
     tcase_add_loop_test(cases, a_database_is_told_by_the_slow_writes, 0,
                         sizeof(commits) / sizeof(commits[0]));
+    tcase_add_test(cases, a_range_says_up_to_where);
     tcase_add_loop_test(cases, large_sectors_name_the_space_they_take, 0,
                         sizeof(sectors) / sizeof(sectors[0]));
     tcase_add_loop_test(cases, a_bad_drive_gets_its_own_advice_and_no_other, 0,

@@ -138,8 +138,10 @@ static void advise_database(const struct findings *findings, uint64_t median_ns,
                                        p99 ? "sync_write_p99" : "fua_time");
 
     const char *time = TEXT_NS(ns);
-    advice_brief(advice, "databases: a synced write takes %s%s, %s", time,
-                 known ? " (p99)" : "",
+    const char *up_to =
+        p99 && p99->value.kind == VALUE_NONE && ns == p99_ns ? "up to " : "";
+    advice_brief(advice, "databases: a synced write takes %s%s%s, %s", up_to,
+                 time, known ? " (p99)" : "",
                  ns > database_write_ns ? "too slow"
                  : known                ? "fast enough"
                                         : "p99 not known");
@@ -152,9 +154,9 @@ static void advise_database(const struct findings *findings, uint64_t median_ns,
             time);
     else
         advice_say(advice,
-                   "Flushed data is in flash. The %s of synced writes is %s. "
+                   "Flushed data is in flash. The %s of synced writes is %s%s. "
                    "Databases need a p99 below 10 ms: this drive is %s.",
-                   known ? "p99" : "median", time,
+                   known ? "p99" : "median", up_to, time,
                    ns <= database_write_ns
                        ? "fast enough"
                        : "too slow for a database that commits often");
