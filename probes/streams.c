@@ -12,7 +12,7 @@
 /* So many writes at once are a few in a hundred of a short stream. */
 enum {
     DEPTH_PARTS = 8,
-    WINDOWS = 16,
+    WINDOWS = 8, /* each longer than the turns of unlike pages on all dies */
     FIRST_WRITES = 16,
     FILL_LEAST = 128,
     FILL_ROUNDS = 3,
@@ -235,9 +235,12 @@ struct stream_buffer stream_fill(struct study *study,
         buffer.first_ns = fmin(buffer.first_ns, burst.first_ns);
         buffer.later_ns = burst.later_ns;
         buffer.is_full = buffer.first_ns < stream_burst_most * burst.later_ns;
+        /* Of those that the one before it had, some went on meanwhile. */
         if (buffer.is_full)
             buffer.held_bytes =
-                fmax(burst.held, held) * (double)stream.write_bytes;
+                fmax(burst.held,
+                     held * (1 - buffer.first_ns / buffer.later_ns)) *
+                (double)stream.write_bytes;
         held = stream.count;
     }
     return buffer;

@@ -117,7 +117,7 @@ probes/streams.c|s/(double)(at + 1) - burst.drained/(double)(at + 1)/|test_strea
 probes/streams.c|s/>= stream_burst_most \* burst.later_ns/>= 0/|test_streams|
 probes/write_buffer/bursts.c|s/fmax(3 \* held, WRITES_LEAST)/WRITES_LEAST/|test_streams|
 probes/clustered_page/saturated.c|s/below_least = 0.5/below_least = 0/|test_streams|
-probes/streams.c|s/\.depth = BURST_DEPTH/.depth = STREAM_DEPTH/|test_streams|
+probes/streams.c|s/\.depth = BURST_DEPTH/.depth = 1/|test_streams|
 probes/clustered_page/rest.c|s/interval.low > 0)/interval.low > 9)/|test_probes_kim|recovery
 probes/clustered_page/rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
 lib/session/run/rehearsal.c|s/longer_most = 10, requests_least = 20000/longer_most = 1, requests_least = 0/|test_budget|
