@@ -110,6 +110,22 @@ START_TEST(a_small_budget_looks_less_far)
 }
 END_TEST
 
+/* ---- single writes ------------------------------------------------------- */
+
+/* Nothing is written for what a flush would have to tell. */
+START_TEST(single_writes_are_not_sent)
+{
+    struct probing run = {.spec = gathering,
+                          .probe = &probe_large_request,
+                          .seed = 1,
+                          .pilots = true};
+
+    probing_run(&run);
+    probing_says(&run, "write_cost_4k", "inconclusive");
+    ck_assert_uint_eq(run.cost.bytes_written, run.cost.pilot.bytes_written);
+}
+END_TEST
+
 /* ---- the buffer --------------------------------------------------------- */
 
 static const char *const dies[] = {"1", "2", "4"};
@@ -156,6 +172,7 @@ int main(void)
                         suite_rows_more(sizeof(drawn) / sizeof(drawn[0])));
     tcase_add_test(tests, pages_that_are_gathered_show_no_unit);
     tcase_add_test(tests, a_small_budget_looks_less_far);
+    tcase_add_test(tests, single_writes_are_not_sent);
     tcase_add_loop_test(tests, bursts_tell_what_the_buffer_holds, 0,
                         suite_rows(sizeof(dies) / sizeof(dies[0])));
     tcase_add_test(tests, no_buffer_is_told_where_the_link_limits);
