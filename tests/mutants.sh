@@ -117,6 +117,8 @@ probes/streams.c|s/(double)(at + 1) - burst.drained/(double)(at + 1)/|test_strea
 probes/streams.c|s/>= stream_burst_most \* burst.later_ns/>= 0/|test_streams|
 probes/log_list/beyond.c|s/merge_none = 0.2231/merge_none = 9/|test_streams|
 probes/log_list/beyond.c|s/in_order ? n\[LENGTH\] : n\[PITCH\]/n[LENGTH]/;s/stream_choose(trial, &stream, in_order)/stream_choose(trial, \&stream, true)/|test_streams|
+probes/content/beyond.c|s/same_most = 0.1398/same_most = 9/|test_streams|
+probes/content/beyond.c|s/own.content = contents/own.content = 0 * contents/|test_streams|
 probes/write_buffer/bursts.c|s/fmax(3 \* held, WRITES_LEAST)/WRITES_LEAST/|test_streams|
 probes/clustered_page/saturated.c|s/below_least = 0.5/below_least = 0/|test_streams|
 probes/streams.c|s/\.depth = BURST_DEPTH/.depth = 1/|test_streams|

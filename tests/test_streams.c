@@ -141,6 +141,27 @@ START_TEST(spread_streams_tell_that_nothing_is_merged)
 }
 END_TEST
 
+static const char *const contents[][3] = {
+    {"plugin:" PLUGIN_FOLDER "/foreign.so,ftl=page,dies=4", "false", "absent"},
+    {"plugin:" PLUGIN_FOLDER "/foreign.so,ftl=page,dies=4,squeezes=1", "true",
+     "inconclusive"},
+    {"sim:ssd-d,flush_lies=on,noise=realistic,seed=1", "inconclusive",
+     "inconclusive"}};
+
+START_TEST(streams_tell_whether_the_data_matters)
+{
+    struct probing run = {.spec = contents[_i][0],
+                          .before = &probe_log_list,
+                          .probe = &probe_content,
+                          .seed = 1,
+                          .pilots = true};
+
+    probing_run(&run);
+    probing_says(&run, "content_dependence", contents[_i][1]);
+    probing_says(&run, "content_unit", contents[_i][2]);
+}
+END_TEST
+
 /* ---- single writes ------------------------------------------------------- */
 
 /* Nothing is written for what a flush would have to tell. */
@@ -205,6 +226,8 @@ int main(void)
     tcase_add_test(tests, a_small_budget_looks_less_far);
     tcase_add_loop_test(tests, spread_streams_tell_that_nothing_is_merged, 0,
                         suite_rows(sizeof(logs) / sizeof(logs[0])));
+    tcase_add_loop_test(tests, streams_tell_whether_the_data_matters, 0,
+                        suite_rows(sizeof(contents) / sizeof(contents[0])));
     tcase_add_test(tests, single_writes_are_not_sent);
     tcase_add_loop_test(tests, bursts_tell_what_the_buffer_holds, 0,
                         suite_rows(sizeof(dies) / sizeof(dies[0])));
