@@ -12,7 +12,7 @@
 /* So many writes at once are a few in a hundred of a short stream. */
 enum {
     DEPTH_PARTS = 8,
-    WINDOWS = 16,
+    WINDOWS = 8, /* each longer than the turns of unlike pages on all dies */
     FIRST_WRITES = 16,
     FILL_LEAST = 128,
     FILL_ROUNDS = 3,
@@ -44,6 +44,24 @@ uint64_t stream_at(const struct setting *setting, const struct stream *stream,
            stream->shift_bytes;
 }
 
+size_t *stream_choose(const struct trial *trial, const struct stream *stream,
+                      bool in_order)
+{
+    const size_t count = stream->count;
+    size_t *slots = study_alloc(trial->study, count * sizeof(*slots));
+
+    if (!in_order) {
+        random_order(trial->random, slots, count);
+        return slots;
+    }
+    slots[0] = random_below(
+        trial->random,
+        stream_slots(&trial->study->setting, stream->pitch_bytes) - count + 1);
+    for (size_t i = 1; i < count; i++)
+        slots[i] = slots[0] + i;
+    return slots;
+}
+
 void stream_send(const struct trial *trial, char arm,
                  const struct stream *stream, const size_t slots[],
                  bool all_timed)
@@ -51,6 +69,7 @@ void stream_send(const struct trial *trial, char arm,
     struct step step = {
         .operation = OPERATION_WRITE,
         .length_bytes = stream->write_bytes,
+        .content = stream->content,
         .depth = (uint32_t)larger_of(
             smaller_of(stream->depth, stream->count / DEPTH_PARTS), 1)};
 
@@ -144,22 +163,12 @@ enum { WRITE, PITCH, REST, IN_ORDER };
 static void send_burst(const struct trial *trial)
 {
     const uint64_t *n = trial->contrast->n;
-    const size_t count = trial->contrast->repeats;
     const struct stream stream = {.write_bytes = n[WRITE],
                                   .pitch_bytes = n[PITCH],
                                   .count = trial->contrast->repeats,
                                   .depth = BURST_DEPTH};
-    size_t *slots = study_alloc(trial->study, count * sizeof(*slots));
+    const size_t *slots = stream_choose(trial, &stream, n[IN_ORDER] > 0);
 
-    if (n[IN_ORDER]) {
-        slots[0] = random_below(trial->random,
-                                stream_slots(&trial->study->setting, n[PITCH]) -
-                                    count + 1);
-        for (size_t i = 1; i < count; i++)
-            slots[i] = slots[0] + i;
-    } else {
-        random_order(trial->random, slots, count);
-    }
     trial_pause(trial, n[REST]);
     stream_send(trial, 'a', &stream, slots, true);
 }
@@ -221,8 +230,9 @@ struct stream_buffer stream_fill(struct study *study,
                                  const struct stream *given, bool in_order)
 {
     const struct setting *setting = &study->setting;
-    const uint64_t most = smaller_of(STREAM_WRITES_MAX,
-                                     stream_slots(setting, given->pitch_bytes));
+    const uint64_t most =
+        smaller_of(given->count ? given->count : STREAM_WRITES_MAX,
+                   stream_slots(setting, given->pitch_bytes));
     struct stream_buffer buffer = {.first_ns = HUGE_VAL};
     struct stream stream = *given;
     uint32_t held = 0;
@@ -235,10 +245,47 @@ struct stream_buffer stream_fill(struct study *study,
         buffer.first_ns = fmin(buffer.first_ns, burst.first_ns);
         buffer.later_ns = burst.later_ns;
         buffer.is_full = buffer.first_ns < stream_burst_most * burst.later_ns;
+        /* The one before it was held, less what went on meanwhile. */
         if (buffer.is_full)
             buffer.held_bytes =
-                fmax(burst.held, held) * (double)stream.write_bytes;
+                fmax(burst.held,
+                     held * (1 - buffer.first_ns / buffer.later_ns)) *
+                (double)stream.write_bytes;
         held = stream.count;
     }
     return buffer;
+}
+
+/* ---- beyond the buffer --------------------------------------------------- */
+
+enum { BEYOND_LEAST = 64, FILL_PARTS = 64 };
+static const uint64_t beyond_bytes = 64 * KIB;
+
+const char stream_hidden[] =
+    "a flush does not wait for the flash, and an empty write buffer takes in "
+    "writes hardly faster than they go on: the link or the controller may hide "
+    "what the flash does";
+
+struct stream stream_beyond(struct study *study, uint32_t known)
+{
+    const struct setting *setting = &study->setting;
+    const uint64_t length = setting_piece(setting, beyond_bytes);
+    const uint64_t part = setting->write_budget_bytes / FILL_PARTS;
+    struct stream stream = {.write_bytes = length,
+                            .pitch_bytes = length,
+                            .count = known,
+                            .depth = STREAM_DEPTH};
+
+    if (known)
+        return stream;
+    stream.count =
+        (uint32_t)smaller_of(STREAM_WRITES_MAX, part / (FILL_ROUNDS * length));
+    const struct stream_buffer buffer = stream_fill(study, &stream, true);
+    const uint64_t wanted =
+        (uint64_t)(stream_buffers * buffer.held_bytes / (double)length);
+    stream.count = buffer.is_full
+                       ? (uint32_t)smaller_of(larger_of(wanted, BEYOND_LEAST),
+                                              stream_slots(setting, length) / 2)
+                       : 0;
+    return stream;
 }

@@ -29,6 +29,7 @@ struct stream {
     uint64_t shift_bytes; /* behind each slot */
     uint32_t count;
     uint32_t depth; /* of the queue; less in a short stream */
+    enum step_content content;
 };
 
 /* How many slots the region has. */
@@ -36,6 +37,11 @@ uint64_t stream_slots(const struct setting *setting, uint64_t pitch_bytes);
 /* Where the write of a slot begins. */
 uint64_t stream_at(const struct setting *setting, const struct stream *stream,
                    size_t slot);
+
+/* The slots of a stream: the region's first ones in random order, or as many
+ * that follow each other, from a random one on. Memory of study_alloc(). */
+size_t *stream_choose(const struct trial *trial, const struct stream *stream,
+                      bool in_order);
 
 /* Sends a stream to the slots with these numbers. All of its writes are timed,
  * or only those of the second half: what the first half pays for is what the
@@ -81,10 +87,20 @@ struct stream_buffer {
     double held_bytes;
 };
 
-/* Ever longer streams, until one goes on beyond the buffer. The one before it
- * was held, though the next may begin when the drive is busy with what that
- * left. */
+/* Ever longer streams, until one goes on beyond the buffer; of at most
+ * stream->count writes, unless that is 0. The one before it was held, though
+ * the next may begin when the drive is busy with what that left. */
 struct stream_buffer stream_fill(struct study *study,
                                  const struct stream *stream, bool in_order);
+
+/* Half of a stream is dropped, which is more than the buffer holds. */
+static const double stream_buffers = 2.2;
+
+/* Sequential writes of 64 KiB, whole pages but much less than a block: as many
+ * as go on beyond the buffer, which are `known`, or 0 and are looked for; none
+ * where the buffer does not fill, for such a part of the budget. */
+struct stream stream_beyond(struct study *study, uint32_t known);
+/* Why nothing follows where there are none. */
+extern const char stream_hidden[];
 
 #endif

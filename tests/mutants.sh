@@ -113,12 +113,16 @@ probes/write_buffer/write_buffer.c|s/again_less = 0.1/again_less = 9/|test_probe
 probes/clustered_page/clustered_page.h|s/stream_dear = 0.1823/stream_dear = 9/|test_streams|
 probes/streams.h|s/burst_most = 0.5/burst_most = 50/|test_streams|
 probes/clustered_page/stream_cells.c|s/? 16 : 48)/? 1 : 1)/|test_streams|
-probes/streams.c|s/fmax(burst.held, held)/fmin(0, held)/|test_streams|
+probes/streams.c|s/fmax(burst.held,$/fmin(0,/|test_streams|
 probes/streams.c|s/(double)(at + 1) - burst.drained/(double)(at + 1)/|test_streams|
 probes/streams.c|s/>= stream_burst_most \* burst.later_ns/>= 0/|test_streams|
+probes/log_list/beyond.c|s/merge_none = 0.2231/merge_none = 9/|test_streams|
+probes/log_list/beyond.c|s/in_order ? n\[LENGTH\] : n\[PITCH\]/n[LENGTH]/;s/stream_choose(trial, &stream, in_order)/stream_choose(trial, \&stream, true)/|test_streams|
+probes/content/beyond.c|s/same_most = 0.1398/same_most = 9/|test_streams|
+probes/content/beyond.c|s/own.content = contents/own.content = 0 * contents/|test_streams|
 probes/write_buffer/bursts.c|s/fmax(3 \* held, WRITES_LEAST)/WRITES_LEAST/|test_streams|
 probes/clustered_page/saturated.c|s/below_least = 0.5/below_least = 0/|test_streams|
-probes/streams.c|s/\.depth = BURST_DEPTH/.depth = STREAM_DEPTH/|test_streams|
+probes/streams.c|s/\.depth = BURST_DEPTH/.depth = 1/|test_streams|
 probes/clustered_page/rest.c|s/interval.low > 0)/interval.low > 9)/|test_probes_kim|recovery
 probes/clustered_page/rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
 lib/session/run/rehearsal.c|s/longer_most = 10, requests_least = 20000/longer_most = 1, requests_least = 0/|test_budget|

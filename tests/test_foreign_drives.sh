@@ -81,12 +81,20 @@ segment_groups absent
 pause_period absent
 trim_reads zeros
 sync_write_rate 16300 17100
+sync_write_rate_16 16300 17100
+log_list absent
+content_dependence false
+content_unit absent
 END
 drive many ftl=page,dies=16 0.75 <<'END'
 real_capacity 3221225472
 capacity_kind genuine
 parallel_units 16
 stripe_unit 16384
+clustered_page absent
+read_modify_write absent
+log_list absent
+content_dependence false
 fast_cache absent
 nand_type tlc
 read_ahead absent

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a flush does not wait for the flash, streams beyond the write buffer
- * tell the write unit, or that none shows; bursts behind a rest tell what the
- * buffer holds. Where a link hides it, they say so. */
+ * tell the write unit, or that none shows, that no block is merged, and whether
+ * the data matters; bursts behind a rest tell what the buffer holds. Where a
+ * link hides it, they say so. */
 #include <unistd.h>
 
 #include "lib/flash/drive/drive.h"
@@ -110,6 +111,73 @@ START_TEST(a_small_budget_looks_less_far)
 }
 END_TEST
 
+/* ---- logs and contents -------------------------------------------------- */
+
+static const char *const logs[][2] = {
+    {"plugin:" PLUGIN_FOLDER "/foreign.so,ftl=page,dies=1", "absent"},
+    {"plugin:" PLUGIN_FOLDER "/foreign.so,ftl=page,dies=4", "absent"},
+    /* The link takes as long as the flash. */
+    {"sim:nvme-p4510,noise=realistic,seed=1", "inconclusive"},
+    /* Both merge: one place takes a hundred times as long as another. */
+    {"sim:ssd-d,flush_lies=on,noise=realistic,seed=1", "inconclusive"},
+    {"sim:ssd-b,write_buffer_protected=on,write_buffer_bytes=2MiB,"
+     "noise=realistic,seed=2",
+     "inconclusive"}};
+
+START_TEST(spread_streams_tell_that_nothing_is_merged)
+{
+    struct probing run = {.spec = logs[_i][0],
+                          .probe = &probe_log_list,
+                          .seed = 1,
+                          .pilots = true};
+
+    probing_run(&run);
+    const struct finding *list = probing_get(&run, "log_list");
+    probing_says(&run, "log_list", logs[_i][1]);
+    probing_says(&run, "log_block", logs[_i][1]);
+    ck_assert_double_le(list->confidence, 0.6);
+    if (list->verdict == VERDICT_ABSENT)
+        ck_assert_int_ge(finding_up_to(list)->integer, 64);
+}
+END_TEST
+
+static const char *const contents[][3] = {
+    {"plugin:" PLUGIN_FOLDER "/foreign.so,ftl=page,dies=4", "false", "absent"},
+    {"plugin:" PLUGIN_FOLDER "/foreign.so,ftl=page,dies=4,squeezes=1", "true",
+     "inconclusive"},
+    {"sim:ssd-d,flush_lies=on,noise=realistic,seed=1", "inconclusive",
+     "inconclusive"}};
+
+START_TEST(streams_tell_whether_the_data_matters)
+{
+    struct probing run = {.spec = contents[_i][0],
+                          .before = &probe_log_list,
+                          .probe = &probe_content,
+                          .seed = 1,
+                          .pilots = true};
+
+    probing_run(&run);
+    probing_says(&run, "content_dependence", contents[_i][1]);
+    probing_says(&run, "content_unit", contents[_i][2]);
+}
+END_TEST
+
+/* ---- single writes ------------------------------------------------------- */
+
+/* Nothing is written for what a flush would have to tell. */
+START_TEST(single_writes_are_not_sent)
+{
+    struct probing run = {.spec = gathering,
+                          .probe = &probe_large_request,
+                          .seed = 1,
+                          .pilots = true};
+
+    probing_run(&run);
+    probing_says(&run, "write_cost_4k", "inconclusive");
+    ck_assert_uint_eq(run.cost.bytes_written, run.cost.pilot.bytes_written);
+}
+END_TEST
+
 /* ---- the buffer --------------------------------------------------------- */
 
 static const char *const dies[] = {"1", "2", "4"};
@@ -156,6 +224,11 @@ int main(void)
                         suite_rows_more(sizeof(drawn) / sizeof(drawn[0])));
     tcase_add_test(tests, pages_that_are_gathered_show_no_unit);
     tcase_add_test(tests, a_small_budget_looks_less_far);
+    tcase_add_loop_test(tests, spread_streams_tell_that_nothing_is_merged, 0,
+                        suite_rows(sizeof(logs) / sizeof(logs[0])));
+    tcase_add_loop_test(tests, streams_tell_whether_the_data_matters, 0,
+                        suite_rows(sizeof(contents) / sizeof(contents[0])));
+    tcase_add_test(tests, single_writes_are_not_sent);
     tcase_add_loop_test(tests, bursts_tell_what_the_buffer_holds, 0,
                         suite_rows(sizeof(dies) / sizeof(dies[0])));
     tcase_add_test(tests, no_buffer_is_told_where_the_link_limits);

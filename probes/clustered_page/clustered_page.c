@@ -366,7 +366,7 @@ const struct probe probe_clustered_page = {
             "first, so a write of one page costs more when it is shifted by a "
             "part of it.",
     .writes = true,
-    .budget_share = 12,
+    .budget_share = 15,
     .region_min_bytes = 64 * MIB,
     .by_operation = true,
     .answers = {"clustered_page", "read_modify_write"},

@@ -38,8 +38,6 @@ static const double part_confidence = 0.7, large_confidence = 0.8,
 static const uint64_t large_bytes = 192 * KIB;
 static const uint64_t ladder_least_bytes = 2 * KIB;
 static const uint64_t stream_least_bytes = 4 * MIB;
-/* Half of a stream is dropped, which is more than the buffer holds. */
-static const double buffers_of_stream = 2.2;
 /* Small writes cost their share of large ones, within this. */
 static const double share_most = 1.5;
 /* Writes of the size below a page cost such a part of their share of it, at
@@ -327,7 +325,7 @@ void page_conclude_streams(struct page_probe *state, struct findings *findings)
         return;
     }
     state->stream_bytes = larger_of(
-        stream_least_bytes, (uint64_t)(buffers_of_stream * buffer.held_bytes));
+        stream_least_bytes, (uint64_t)(stream_buffers * buffer.held_bytes));
     climb(state, 0, &ladder, findings);
     longer = ladder;
     for (size_t level = 1; level < LEVELS && needs_longer(state, &longer);

@@ -541,6 +541,10 @@ static void think(struct study *study, struct findings *findings)
             "--assume=log_list=N --assume=log_block=SIZE");
         return;
     }
+    if (study->setting.flush_untrue) {
+        content_conclude_beyond(state, findings);
+        return;
+    }
     choose_stretch(state);
     if ((state->logs_count + CONTENT_KINDS_MAX + 2) * state->block_bytes >
         study->setting.region_length_bytes)
@@ -590,6 +594,8 @@ static void take_logs(struct content_probe *state, const struct findings *known)
 
     state->logs_absent =
         list && (list->verdict == VERDICT_ABSENT || every_write_merges(list));
+    if (state->study.setting.flush_untrue && list && finding_up_to(list))
+        state->stream_writes = (uint32_t)finding_up_to(list)->integer;
     state->block_bytes = findings_integer(known, "log_block");
     state->logs_found = logs > 0 && logs < LOGS_MAX &&
                         state->block_bytes >= 2 * state->page_bytes &&
@@ -623,9 +629,11 @@ const struct probe probe_content = {
         "Blocks of ones, of zeros and of both are written to until the drive "
         "must move them. If moving zeros is cheaper, the times show it.",
     .writes = true,
+    .budget_share = 3,
     .region_min_bytes = 128 * MIB,
     .answers = {"content_dependence", "content_unit"},
     .by_flush = {"content_dependence", "content_unit"},
+    .without_flush = true,
     .literal = &paper_content,
     /* A few blocks; most of the region if blocks are large. */
     .usual = {.requests = 1500,

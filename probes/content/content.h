@@ -11,7 +11,7 @@
 #include "probes/trial.h"
 
 /* The blocks that the content probe fills, and the cost of moving them
- * (blocks). */
+ * (blocks); streams, where a flush does not wait (beyond). */
 
 enum {
     CONTENT_VOTES = 32, /* comparisons (votes) of the first look */
@@ -44,6 +44,8 @@ struct content_probe {
     uint32_t logs_count; /* log blocks: a block is merged this many writes
                             later */
     bool logs_found, logs_absent, block_known;
+    uint32_t stream_writes; /* to as many places log-list wrote, beyond the
+                               buffer where a flush does not wait */
 };
 
 /* ---- blocks ------------------------------------------------------------- */
@@ -63,6 +65,10 @@ double content_longer(double moving[], size_t moved, double staying[],
 /* content_longer() of the rows of the comparison in `phase`. */
 double content_waited(const struct content_probe *state, const char *phase);
 
-/* ---- unit --------------------------------------------------------------- */
+/* ---- without a flush ----------------------------------------------------- */
+
+/* Streams beyond the write buffer of each content: says whether they differ. */
+void content_conclude_beyond(struct content_probe *state,
+                             struct findings *findings);
 
 #endif

@@ -736,6 +736,10 @@ static void think(struct study *study, struct findings *findings)
     say_slope(state, &reads, REQUEST_READS, add(findings, "read_cost_4k"));
     if (study->setting.read_only)
         return;
+    if (study->setting.flush_untrue) { /* the session says why */
+        add(findings, "write_cost_4k");
+        return;
+    }
     find_line(state, REQUEST_WRITES, &writes);
     writes.confidence = confidence_of_writes(&writes, &reads);
     say_slope(state, &writes, REQUEST_WRITES, add(findings, "write_cost_4k"));

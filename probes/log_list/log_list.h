@@ -12,7 +12,8 @@
 /*
  * Shared by the files of the log-list probe: writes, their places and their
  * cost (writes); stalls at regular gaps (stalls); logs in any order (settled);
- * the boundaries of blocks, and whether several share a log (blocks).
+ * the boundaries of blocks, and whether several share a log (blocks); streams,
+ * where a flush does not wait (beyond).
  */
 
 enum {
@@ -137,6 +138,12 @@ enum { LOG_STALL_WRITES = 256, LOG_STALL_ROUNDS_MOST = 32 };
 /* Writes to new places: the gap, in writes, between stalls that come at regular
  * gaps. 0: none do, or it is too long to see several. */
 double log_stall_gap(struct log_probe *state);
+
+/* ---- without a flush ----------------------------------------------------- */
+
+/* Streams beyond the write buffer: says that nothing is merged, or why that is
+ * not known. */
+void log_conclude_beyond(struct log_probe *state, struct findings *findings);
 
 /* ---- logs in any order -------------------------------------------------- */
 

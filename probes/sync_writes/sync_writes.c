@@ -283,7 +283,7 @@ const struct probe probe_sync_writes = {
             "the next, as databases write their logs; with a flush or with "
             "FUA, by 1, 4 and 16 writers.",
     .writes = true,
-    .budget_share = 4,
+    .budget_share = 7,
     .region_min_bytes = 128 * MIB,
     .answers = {"sync_write_p99", "sync_write_p999", "sync_write_rate",
                 "sync_write_rate_16"},

@@ -10,6 +10,7 @@
  *   ftl=fast  log blocks that any block may use, one of them for writes in
  *             order (FAST: Lee et al. 2007); programs each page at once
  *   dies=N, entries=N of the mapping that are cached (0: all), seed=N
+ *   squeezes=1: pages of one repeated byte program five times as fast
  */
 #include <errno.h>
 #include <math.h>
@@ -44,7 +45,8 @@ struct entry {
 };
 
 struct foreign {
-    uint32_t units, dies, entries, is_fast;
+    uint32_t units, dies, entries, is_fast, squeezes;
+    double program_share; /* of what a page takes, for this request's data */
     double die_free[DIES_MAX], link_free, buffer[BUFFER_UNITS];
     uint32_t buffer_at; /* the slot that is used next */
     uint64_t random;
@@ -115,7 +117,8 @@ static double append(struct foreign *f, uint32_t unit, double now)
 
     put(f, unit, place);
     if (++f->open_units % PAGE_UNITS == 0)
-        done = work(f, die_of(f, place), now, programs[kind_of(f, place)]);
+        done = work(f, die_of(f, place), now,
+                    programs[kind_of(f, place)] * f->program_share);
     if (f->open_units == f->super_units)
         open_next(f);
     return done;
@@ -355,6 +358,7 @@ static int foreign_open(const struct ssdprobe_plugin_setting settings[],
         return -ENOMEM;
     f->dies = 4;
     f->random = 1;
+    f->program_share = 1;
     for (size_t i = 0; i < settings_count; i++) {
         const char *key = settings[i].key, *value = settings[i].value;
         const uint32_t number = (uint32_t)strtoul(value, NULL, 10);
@@ -366,6 +370,8 @@ static int foreign_open(const struct ssdprobe_plugin_setting settings[],
             f->entries = number;
         else if (strcmp(key, "seed") == 0)
             f->random = number;
+        else if (strcmp(key, "squeezes") == 0)
+            f->squeezes = number;
     }
     /* Whole superblocks, and whole blocks. */
     const uint64_t grain = (uint64_t)f->dies * BLOCK_PAGES * PAGE_UNITS;
@@ -404,6 +410,12 @@ static int foreign_io(void *drive,
         *complete_ns = (uint64_t)done;
         return 0;
     }
+    f->program_share =
+        writes && f->squeezes &&
+                memcmp(request->data, (const char *)request->data + 1,
+                       request->length_bytes - 1) == 0
+            ? 0.2
+            : 1;
     /* What is written passes the link first, what is read behind the flash. */
     if (writes)
         f->link_free = done = fmax(done, f->link_free) + link_unit * count;

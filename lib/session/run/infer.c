@@ -193,9 +193,6 @@ static int conclude_again(const struct csv_rows *rows,
     void *state = NULL;
 
     setting.flush_untrue = cause && !hide;
-    if (setting.flush_untrue && skip_flushed(probe, cause, findings))
-        return 0;
-
     if (skip_reason(probe, &setting, findings, reason, sizeof(reason))) {
         skip_probe(probe, reason, findings);
         return 0;

@@ -250,9 +250,6 @@ void session_plan(const struct session *session,
         *hoped = session->findings;
     for (; *probes; probes++) {
         const struct setting *setting = &session->setting;
-        if (setting->flush_untrue &&
-            skip_flushed(*probes, session->flushes_cause, NULL))
-            continue;
         if (skip_reason(*probes, setting, hoped ? hoped : &session->findings,
                         NULL, 0))
             continue;

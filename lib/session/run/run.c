@@ -374,9 +374,6 @@ static int take_turn(struct session *session, const struct probe *probe,
     const int error = probe->prepares ? 0 : tell_flushes(session, why);
     if (error)
         return error;
-    if (setting->flush_untrue &&
-        skip_flushed(probe, session->flushes_cause, &session->findings))
-        return 0;
     if (skip_reason(probe, setting, &session->findings, reason,
                     sizeof(reason))) {
         skip_probe(probe, reason, &session->findings);

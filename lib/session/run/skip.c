@@ -204,29 +204,6 @@ static bool rests_on_flushes(const struct probe *probe, bool untrue,
     return false;
 }
 
-static void say_flushes(struct finding *finding, const char *cause)
-{
-    finding_why(
-        finding,
-        "%s; this answer relies on the times of writes with their flushes, so "
-        "measure again with --write-cache=off, or with another --flush",
-        cause);
-}
-
-bool skip_flushed(const struct probe *probe, const char *cause,
-                  struct findings *findings)
-{
-    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
-        if (!rests_on_flushes(probe, true, probe->answers[i]))
-            return false;
-    if (!probe->answers[0])
-        return false;
-    for (int i = 0; findings && i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
-        say_flushes(findings_add(findings, probe->name, probe->answers[i]),
-                    cause);
-    return true;
-}
-
 void skip_flushes(const struct probe *probe, size_t first, const char *cause,
                   bool only_absences, struct findings *findings)
 {
@@ -237,7 +214,11 @@ void skip_flushes(const struct probe *probe, size_t first, const char *cause,
             (only_absences && !finding_denies(finding)))
             continue;
         finding_withdraw(finding);
-        say_flushes(finding, cause);
+        finding_why(finding,
+                    "%s; this answer relies on the times of writes with their "
+                    "flushes, so measure again with --write-cache=off, or with "
+                    "another --flush",
+                    cause);
     }
 }
 

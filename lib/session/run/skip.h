@@ -62,17 +62,9 @@ struct setting skip_lost(const struct setting *setting,
 void skip_unkept(struct findings *findings, const struct probe *const probes[],
                  const struct setting *setting);
 
-/*
- * For a drive whose flushes do not wait for the data (flushing.h). Returns true
- * when every answer of the probe depends on flushes. The probe is then not run,
- * and each of its answers is added as inconclusive with `cause`. `findings` may
- * be NULL.
- */
-bool skip_flushed(const struct probe *probe, const char *cause,
-                  struct findings *findings);
-
-/* For such a drive: marks those of the findings from `first` on that depend on
- * flushes as not trusted; or the absences among these only. */
+/* For a drive whose flushes do not wait for the data (flushing.h): marks those
+ * of the findings from `first` on that depend on flushes as not trusted; or the
+ * absences among these only. */
 void skip_flushes(const struct probe *probe, size_t first, const char *cause,
                   bool only_absences, struct findings *findings);
 
