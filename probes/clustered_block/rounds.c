@@ -40,7 +40,8 @@ enum {
     SHORT_NUMBER = 101,   /* no sweep to be drawn */
     SHORT_WRITES = 65536, /* of shorter writes, so many at most, */
     AGREE_PERIODS = 16,   /* in so many periods */
-    ROUND_PARTS = 4,      /* a round is such a part of the region, at most */
+    ROUND_PARTS = 4,      /* a round is such a part of the region, at most, */
+    USUAL_PARTS = 16,     /* and such a part where no cache asks for more */
     ROUNDS_MAX = 8,       /* of a search; certificates need two more */
     SPARE_PARTS = 4,      /* the spare area is such a part, at most */
     WRITES_LEAST = 16,    /* to fill a unit */
@@ -108,11 +109,14 @@ static bool conclude(struct block_probe *state,
 bool block_conclude_rounds(struct block_probe *state, struct findings *findings)
 {
     const struct setting *setting = &state->study.setting;
-    /* More than a cache holds, whose data would be stale before it is copied
+    /* Short, for only what is more than a round apart counts as a course; but
+     * more than a cache holds, whose data would be stale before it is copied
      * out. An odd number of writes: what comes with addresses is elsewhere in
      * the next round. */
+    const uint64_t usual_bytes = smaller_of(
+        round_usual_bytes, setting->region_length_bytes / USUAL_PARTS);
     const uint64_t round_writes =
-        smaller_of(larger_of(round_usual_bytes, 2 * state->cache_bytes),
+        smaller_of(larger_of(usual_bytes, 2 * state->cache_bytes),
                    setting->region_length_bytes / ROUND_PARTS) /
             write_bytes / 2 * 2 -
         1;
