@@ -45,6 +45,10 @@ lib/infer/statistics/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16/|t
 lib/infer/statistics/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16 + 2/|test_period|
 lib/infer/statistics/period.c|s/length - distance <= reach/length - distance < reach/|test_period|
 lib/infer/statistics/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i < count; i++)/|test_period|
+lib/infer/statistics/recurrence.c|s/alike_most = 3,/alike_most = 30,/|test_recurrence|
+lib/infer/statistics/recurrence.c|s/length, alike_most)/length, -9)/|test_recurrence|
+lib/infer/statistics/recurrence.c|s/\.first = least + 1/.first = 1/|test_recurrence|
+lib/infer/statistics/recurrence.c|s/found->length == early.length/early.length/|test_recurrence|
 lib/flash/flash.c|s/ns > waits_ns ? ns - waits_ns : 0/ns + 0 * waits_ns/|test_flash_queues|
 lib/flash/controller/serve_queued.c|s/if (kept_bytes(flash, run) > all \&\&/if (false \&\&/|test_flash_queues|
 lib/study/lee_hot_cold.c|s/+= level > 0/+= 1/|test_experiments|
@@ -350,7 +354,7 @@ probes/read_kinds.c|s/share_slack = 0.02/share_slack = 0.3/|test_levels|
 probes/read_kinds.c|s/ratio_most = 3/ratio_most = 30/|test_levels|
 probes/read_kinds.c|s/trimmed_share = 0.0625/trimmed_share = 0.001/|test_levels|
 probes/clustered_block/pauses.c|s/copied_least = 0.5/copied_least = 0.95/|test_probes_kim|recovery
-probes/clustered_block/rounds.c|s/other_most = 0.6/other_most = 2/|test_probes_kim|recovery
+probes/clustered_block/rounds.c|s/return recurrence_is_at(costs.values, costs.count, length)/return costs.count + length > 0/|test_probes_kim|recovery
 probes/nand_type/levels.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_kim|recovery
 probes/read_buffer/read_buffer.c|s/while (survey->after == survey->count/while (false/|test_probes_kim|recovery
 probes/read_buffer/cells.c|s/length_bytes <= 2 \* most_bytes/false/|test_probes_kim|recovery

@@ -8,6 +8,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/period.h"
+#include "lib/infer/statistics/recurrence.h"
 #include "lib/infer/study.h"
 #include "probes/clustered_block/counter.h"
 
@@ -23,6 +24,7 @@ struct block_search {
     int error;    /* what period_search() returned */
     struct period_rule rule;
     struct period period;
+    struct recurrence recurrence;
 };
 
 enum { BLOCK_SEARCHES_MAX = 128 };
@@ -47,6 +49,9 @@ struct block_spikes {
     bool found, scattered;
     struct period_rule rule;
     struct period period;
+    /* Round and round. Its length is 0 where single writes show the period;
+     * else `period` is as long, and is not certified. */
+    struct recurrence recurrence;
     uint64_t write_bytes; /* of each write of the sweep */
     uint64_t round_bytes; /* not 0: without flushes, round and round in so
                              much */

@@ -51,14 +51,6 @@ static size_t pick(const double values[], size_t count, size_t step,
     return picked;
 }
 
-static double median_of(const double values[], size_t count)
-{
-    double sample[STATS_MAX];
-    const size_t picked = pick(values, count, count / STATS_MAX | 1, sample);
-
-    return stats_median(sample, picked);
-}
-
 /* The lower quartile of the values at one place of the period. A minority of
  * slow values does not raise it: among many places, noise makes some slow
  * twice. */
@@ -114,14 +106,34 @@ static struct leg leg_of(const double residuals[], size_t first, size_t end,
     return leg;
 }
 
-/* Are writes faster behind each pause than in the first leg? */
-static bool is_faster(const double values[], size_t leg_writes,
-                      size_t legs_count, size_t length)
+/* The median time of so many writes in a row. */
+static double median_part(const double values[], size_t count, size_t part)
 {
-    const double most = median_of(values, leg_writes) + log(faster_most);
+    double sample[STATS_MAX];
+    size_t picked = 0;
+
+    for (size_t first = 0; first + part <= count && picked < STATS_MAX;
+         first += count / part / STATS_MAX * part + part) {
+        sample[picked] = 0;
+        for (size_t i = first; i < first + part; i++)
+            sample[picked] += exp(values[i]);
+        picked++;
+    }
+    stats_sort(sample, picked);
+    return stats_median(sample, picked);
+}
+
+/* Are writes faster behind each pause than in the first leg? Of those that
+ * recur in parts, parts are. */
+static bool is_faster(const double values[], size_t leg_writes,
+                      size_t legs_count, const struct block_spikes *spikes)
+{
+    const size_t part = (size_t)larger_of(spikes->recurrence.part, 1);
+    const double most = faster_most * median_part(values, leg_writes, part);
 
     for (size_t leg = 1; leg < legs_count; leg++)
-        if (median_of(values + leg * leg_writes, length / 2) >= most)
+        if (median_part(values + leg * leg_writes, spikes->period.length / 2,
+                        part) >= most)
             return false;
     return true;
 }
@@ -174,7 +186,7 @@ enum block_pauses block_judge_pauses(const double values[],
         return BLOCK_PAUSES_SAME;
     if (come_and_go(slow_count, busy_count, busy_slow_count))
         return BLOCK_PAUSES_UNTOLD;
-    return is_faster(values, leg_writes, legs_count, length)
+    return is_faster(values, leg_writes, legs_count, spikes)
                ? BLOCK_PAUSES_PASSED
                : BLOCK_PAUSES_ROOM;
 }
@@ -234,14 +246,15 @@ double block_held_up(const struct block_spikes *spikes)
 {
     const double pause_ns = block_pause_of(spikes);
 
+    if (spikes->recurrence.length)
+        return pause_ns / spikes->recurrence.course;
     return pause_ns /
            (pause_ns + (double)spikes->period.length * spikes->write_ns);
 }
 
 bool block_copies(const struct block_spikes *spikes)
 {
-    return block_held_up(spikes) >= copied_least &&
-           block_pause_of(spikes) > erase_most_ns;
+    return block_held_up(spikes) >= copied_least;
 }
 
 struct block_cache block_look_at_cache(struct block_probe *state,
@@ -254,7 +267,8 @@ struct block_cache block_look_at_cache(struct block_probe *state,
     if (pauses == BLOCK_PAUSES_ROOM) {
         cache.claim = CLAIM_HOLDS;
         cache.quiet_bytes = quiet * spikes->write_bytes;
-    } else if (state->cache_bytes && block_copies(spikes)) {
+    } else if (state->cache_bytes && block_copies(spikes) &&
+               block_pause_of(spikes) > erase_most_ns) {
         cache.claim = CLAIM_HOLDS;
     } else if (pauses == BLOCK_PAUSES_SAME) {
         cache.claim = CLAIM_FALLS;

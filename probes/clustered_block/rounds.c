@@ -5,6 +5,10 @@
  * copies nothing. Once the spare area is used up, each unit that is erased
  * costs one pause, whatever else lies on the drive.
  *
+ * A buffer may spread that pause over many writes, and programs may pause as
+ * well. Then no write stands out, but the course of all of them recurs at the
+ * distance of the unit.
+ *
  *   round 1 |========|
  *   round 2 |========|      pause ... pause ... pause: one for each unit
  *   round 3 |========|
@@ -35,9 +39,9 @@ enum {
     NUMBER = 1,
     SHORT_NUMBER = 101,   /* no sweep to be drawn */
     SHORT_WRITES = 65536, /* of shorter writes, so many at most, */
-    AGREE_PERIODS = 12,   /* in so many periods */
-    SOON = 4,             /* writes */
-    ROUND_PARTS = 4,      /* a round is such a part of the region, at most */
+    AGREE_PERIODS = 16,   /* in so many periods */
+    ROUND_PARTS = 4,      /* a round is such a part of the region, at most, */
+    USUAL_PARTS = 16,     /* and such a part where no cache asks for more */
     ROUNDS_MAX = 8,       /* of a search; certificates need two more */
     SPARE_PARTS = 4,      /* the spare area is such a part, at most */
     WRITES_LEAST = 16,    /* to fill a unit */
@@ -48,48 +52,6 @@ static const uint64_t write_bytes = ROUNDS_WRITE_BYTES,
 static const double usual_patience_ns = 300e9;
 /* What a shorter distance hides comes with pauses that are longer by this. */
 static const double longer_least = 1.25;
-/* Noise may hide a pause, and half of them come where a period is two. Chance
- * puts some elsewhere. Of a short write the pause is a part, for it begins
- * later. */
-static const double agree_least = 0.6, other_most = 0.6, part_least = 0.25;
-
-/* In how many periods is a write slow at this place, or soon behind it? */
-static size_t hits_of(const bool slow[], size_t count, size_t length,
-                      size_t phase)
-{
-    size_t hits = 0;
-
-    for (size_t first = phase; first < count; first += length) {
-        bool hit = false;
-        for (size_t i = first; i < first + SOON && i < count; i++)
-            hit = hit || slow[i];
-        hits += hit;
-    }
-    return hits;
-}
-
-/* Slow once in most periods, and nowhere else as often. */
-static bool comes_once(const bool slow[], size_t count, size_t length)
-{
-    const double due = agree_least * (double)count / (double)length;
-    size_t most = 0, at = 0, other = 0;
-
-    for (size_t phase = 0; phase < length; phase++) {
-        const size_t hits = hits_of(slow, count, length, phase);
-        if (hits <= most)
-            continue;
-        most = hits;
-        at = phase;
-    }
-    for (size_t phase = 0; phase < length; phase++) {
-        const size_t apart = (phase + length - at) % length;
-        if (apart < SOON || length - apart < SOON)
-            continue;
-        const size_t hits = hits_of(slow, count, length, phase);
-        other = hits > other ? hits : other;
-    }
-    return (double)most >= due && (double)other <= other_most * (double)most;
-}
 
 /* Do shorter writes pause after as many bytes? Not where each of them, or a
  * part that the host or a buffer cuts off, uses up a page; nor where the drive
@@ -110,19 +72,7 @@ static bool shorter_agree(struct block_probe *state,
     const struct block_costs costs = block_walk_costs(
         state, &course, AGREE_PERIODS * length / BLOCK_CHUNK_WRITES + 1,
         &spikes->rule);
-    bool *slow = study_alloc(&state->study, costs.count * sizeof(*slow));
-    double sample[STATS_MAX];
-    size_t sampled = 0;
-
-    for (size_t i = 0; i < costs.count && sampled < STATS_MAX;
-         i += costs.count / STATS_MAX + 1)
-        sample[sampled++] = exp(costs.values[i]);
-    stats_sort(sample, sampled);
-    const double least_ns =
-        stats_median(sample, sampled) + part_least * block_pause_of(spikes);
-    for (size_t i = 0; i < costs.count; i++)
-        slow[i] = exp(costs.values[i]) >= least_ns;
-    return comes_once(slow, costs.count, length);
+    return recurrence_is_at(costs.values, costs.count, length);
 }
 
 /* What the pauses of a sweep say. False: nothing, and more writes may. */
@@ -133,11 +83,14 @@ static bool conclude(struct block_probe *state,
     struct read_kinds kinds = {.bits = 0};
     const double pause_ns = block_pause_of(spikes);
     const bool copies = block_copies(spikes);
+    /* Programs recur in a part of the unit, so the pause is none of them. */
+    const bool in_parts = spikes->recurrence.part > 1;
 
     if (pause_ns < ROUNDS_ERASE_LEAST_NS ||
         spikes->period.length < WRITES_LEAST ||
         spikes->block_bytes == spikes->round_bytes ||
-        (!copies && block_held_up(spikes) >= ROUNDS_ERASE_MOST_SHARE) ||
+        (!copies && !in_parts &&
+         block_held_up(spikes) >= ROUNDS_ERASE_MOST_SHARE) ||
         !shorter_agree(state, spikes))
         return false;
     const bool has_cache =
@@ -145,8 +98,8 @@ static bool conclude(struct block_probe *state,
     if (copies && has_cache)
         read_kinds_find(&state->study, &kinds);
     /* What it copies is no block of its own; and which of two it erases is not
-     * known where a cache is in front. */
-    if ((copies || has_cache) && kinds.bits < 2)
+     * known where a cache is in front. Without one, cleaning copies. */
+    if ((has_cache || (copies && !in_parts)) && kinds.bits < 2)
         return false;
     const unsigned bits = kinds.bits ? kinds.bits : 1;
     block_say_rounds(&state->study, spikes, bits, pause_ns, findings);
@@ -156,11 +109,14 @@ static bool conclude(struct block_probe *state,
 bool block_conclude_rounds(struct block_probe *state, struct findings *findings)
 {
     const struct setting *setting = &state->study.setting;
-    /* More than a cache holds, whose data would be stale before it is copied
+    /* Short, for only what is more than a round apart counts as a course; but
+     * more than a cache holds, whose data would be stale before it is copied
      * out. An odd number of writes: what comes with addresses is elsewhere in
      * the next round. */
+    const uint64_t usual_bytes = smaller_of(
+        round_usual_bytes, setting->region_length_bytes / USUAL_PARTS);
     const uint64_t round_writes =
-        smaller_of(larger_of(round_usual_bytes, 2 * state->cache_bytes),
+        smaller_of(larger_of(usual_bytes, 2 * state->cache_bytes),
                    setting->region_length_bytes / ROUND_PARTS) /
             write_bytes / 2 * 2 -
         1;
@@ -183,8 +139,10 @@ bool block_conclude_rounds(struct block_probe *state, struct findings *findings)
     while (block_walk(state, &course, &spikes)) {
         if (conclude(state, &spikes, findings))
             return true;
-        /* What else comes must be longer. */
         course.first_writes = 2 * spikes.count;
+        if (spikes.recurrence.length)
+            continue;
+        /* What else comes must be longer. */
         course.least_ns =
             fmax(course.least_ns, longer_least * block_pause_of(&spikes));
     }

@@ -96,17 +96,27 @@ void block_say_rounds(struct study *study, const struct block_spikes *spikes,
     struct finding *finding =
         add_found(findings, bits * spikes->block_bytes, one_route_confidence);
 
-    finding_why(finding,
-                "sequential writes, again and again over %s, pause for %s once "
-                "every %s (%zu of %zu in fresh data)%s",
-                study_bytes(study, spikes->round_bytes),
-                study_ns(study, pause_ns),
-                study_bytes(study, spikes->block_bytes), spikes->period.hits,
-                spikes->period.trials,
-                bits > 1 ? ", but not after a rest: a cache of one bit a cell "
-                           "is copied out, and reads show how many bits a cell "
-                           "holds behind it"
-                         : "");
+    const char *const copied =
+        bits > 1
+            ? ", but not after a rest: a cache of one bit a cell is copied "
+              "out, and reads show how many bits a cell holds behind it"
+            : "";
+    const char *const round = study_bytes(study, spikes->round_bytes);
+    const char *const pause = study_ns(study, pause_ns);
+    const char *const block = study_bytes(study, spikes->block_bytes);
+
+    if (spikes->recurrence.length)
+        finding_why(finding,
+                    "sequential writes, again and again over %s, take the same "
+                    "course every %s, in fresh data and with shorter writes as "
+                    "well, with a pause of %s in it%s",
+                    round, block, pause, copied);
+    else
+        finding_why(finding,
+                    "sequential writes, again and again over %s, pause for %s "
+                    "once every %s (%zu of %zu in fresh data)%s",
+                    round, pause, block, spikes->period.hits,
+                    spikes->period.trials, copied);
 }
 
 /* An SLC cache writes all data to new places one after the other. Each of its

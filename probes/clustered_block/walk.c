@@ -214,6 +214,22 @@ static int certify_on(struct walk *walk, size_t first, size_t end,
     return 0;
 }
 
+/* What was found in a search; NULL: it is the first of its kind. */
+static const struct block_search *searched(const struct block_probe *state,
+                                           uint64_t key)
+{
+    for (size_t i = 0; i < state->searches_count; i++)
+        if (state->searches[i].key == key)
+            return &state->searches[i];
+    return NULL;
+}
+
+static void keep(struct block_probe *state, const struct block_search *search)
+{
+    if (state->searches_count < BLOCK_SEARCHES_MAX)
+        state->searches[state->searches_count++] = *search;
+}
+
 /* Searches values[from .. count) for a period. Repeats of think() reuse it. */
 static int search(struct block_probe *state, const struct walk *walk,
                   size_t from, size_t count, const struct period_dead *dead,
@@ -222,19 +238,17 @@ static int search(struct block_probe *state, const struct walk *walk,
     const uint64_t key =
         random_mix(random_hash(walk->phase) ^
                    random_mix(from ^ random_mix(count ^ (dead->count << 56))));
+    const struct block_search *known = searched(state, key);
 
-    for (size_t i = 0; i < state->searches_count; i++)
-        if (state->searches[i].key == key) {
-            *rule = state->searches[i].rule;
-            *period = state->searches[i].period;
-            return state->searches[i].error;
-        }
-    const int error =
-        period_search(walk->values + from, count - from, dead, rule, period);
-    if (error != -ENOMEM && state->searches_count < BLOCK_SEARCHES_MAX)
-        state->searches[state->searches_count++] =
-            (struct block_search){key, error, *rule, *period};
-    return error;
+    if (!known) {
+        const int error = period_search(walk->values + from, count - from, dead,
+                                        rule, period);
+        keep(state, &(struct block_search){key, error, *rule, *period, {0}});
+        return error;
+    }
+    *rule = known->rule;
+    *period = known->period;
+    return known->error;
 }
 
 /* Searches a period and certifies it on later writes. OPEN: none was found. */
@@ -297,6 +311,36 @@ static double least_of(const struct walk *walk)
     return log1p(walk->course->least_ns / fmax(write_ns, 1));
 }
 
+/* Do all writes of a round together tell what no single one does? */
+static bool recurs(struct block_probe *state, const struct walk *walk,
+                   struct block_spikes *spikes)
+{
+    const size_t round =
+        (size_t)(walk->course->round_bytes / walk->course->write_bytes);
+    const uint64_t key = random_mix(random_hash(walk->phase) ^
+                                    random_mix(~(uint64_t)walk->count));
+    const struct block_search *known = searched(state, key);
+    struct recurrence found =
+        known ? known->recurrence : (struct recurrence){0};
+
+    if (!known) {
+        const int error =
+            recurrence_find(walk->values, walk->count, round, &found);
+        if (error == -ENOMEM)
+            study_fail(&state->study);
+        keep(state, &(struct block_search){
+                        .key = key, .error = error, .recurrence = found});
+    }
+    if (found.length == 0)
+        return false;
+    const struct period_rule rule = {.lag = found.part, .ceiling = INFINITY};
+    const struct period period = {.length = found.length};
+    *spikes = spikes_of(state, walk, &rule, &period);
+    spikes->period.excess = log1p(found.pause / fmax(spikes->write_ns, 1));
+    spikes->recurrence = found;
+    return true;
+}
+
 static bool follow(struct block_probe *state, struct walk *walk,
                    struct block_spikes *spikes)
 {
@@ -325,6 +369,8 @@ static bool follow(struct block_probe *state, struct walk *walk,
                 refute(&dead[later], failed[later], &failed_count[later],
                        period.length);
         }
+        if (walk->course->round_bytes && recurs(state, walk, spikes))
+            return true;
     }
     return false;
 }
