@@ -513,9 +513,9 @@ static void say_miss(const struct study *study, const struct contrast *beyond,
                          "so much longer than the next read there");
 }
 
-/* In the last of the contrasts most reads are misses. Hits are certain up to the
- * low end, and misses from the high end on. NULL: fresh data does not confirm
- * it. */
+/* In the last of the contrasts most reads are misses. Hits are certain up to
+ * the low end, and misses from the high end on. NULL: fresh data does not
+ * confirm it. */
 static struct finding *certify(struct study *study, struct contrast contrasts[],
                                size_t count, uint64_t reach_bytes,
                                uint64_t low_bytes, uint64_t high_bytes,
