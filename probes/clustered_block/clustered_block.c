@@ -196,7 +196,7 @@ const struct probe probe_clustered_block = {
             "Where the drive maps pages, random writes do, once its spare area "
             "is used up.",
     .writes = true,
-    .budget_share = 20,
+    .budget_share = 26,
     .region_min_bytes = 256 * MIB,
     .answers = {"clustered_block"},
     .by_flush = {"clustered_block"},
