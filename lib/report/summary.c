@@ -14,7 +14,7 @@ const double report_sure = 0.99;
 /* What is as likely wrong as right tells a reader nothing. */
 static const double even = 0.5;
 /* A wider interval is shown in place of the value: its middle says too much. */
-static const double interval_wide = 1.1;
+static const double interval_wide = 1.12;
 
 struct sentence {
     const struct findings *findings;
