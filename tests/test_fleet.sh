@@ -76,7 +76,7 @@ check "the fake is found, and no other" diff <(sqlite fakes.sql) \
     <(echo 'results/EX2.json|fake-64g|wraps')
 check "the model that keeps writing fastest is first, a slower one behind it" \
     diff <(sqlite steady.sql | sed 's/\..*//' | grep -v fake) \
-    <(printf '%s\n' 'ssd-a|1|85' 'usb-pny-2g|1|11')
+    <(printf '%s\n' 'ssd-a|1|83' 'usb-pny-2g|1|11')
 check "a label with two insides is found" diff <(sqlite mixed.sql) \
     <(echo 'ssd-a|read_buffer|2')
 # DuckDB is not in Debian. Where Python does not have it, it comes from PyPI; it is
