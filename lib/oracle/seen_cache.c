@@ -106,6 +106,8 @@ int oracle_write_rates(const struct drive *drive, struct write_rates *rates,
                              drive->capacity_bytes / RATES_PARTS / MIB * MIB),
                    drive->capacity_bytes / MIB * MIB);
     const double share = (double)cache / (double)bytes;
+    /* The first requests are sent at once, and tell no rate. */
+    const double sent = (double)PACE_LONG_BYTES / (double)bytes;
     struct run run;
 
     *rates = (struct write_rates){.fast = 0};
@@ -114,7 +116,9 @@ int oracle_write_rates(const struct drive *drive, struct write_rates *rates,
     const int error = run_writes(drive, bytes, &run, why);
     if (!error)
         *rates = (struct write_rates){
-            .fast = share > 0 ? run_rate(&run, 0, fast_part * share) : 0,
+            .fast = fast_part * share > sent
+                        ? run_rate(&run, sent, fast_part * share)
+                        : 0,
             .sustained = run_rate(&run, fmax(sustained_from, 2 * share), 1)};
     free(run.requests);
     return error;
