@@ -39,10 +39,10 @@ set xtics nice(axis_high/5)
 set ytics nice(top/6)
 eval y_named("MB/s")
 eval chosen(cache/x_unit, low_of("fast_cache")/1e6/x_unit, high_of("fast_cache")/1e6/x_unit, mb_text(cache))
-# Each level by its name, where it holds.
+# Each level by its name, where it holds and there is room.
 level(n, x, y, text) = sprintf("set label %d \"%s\" at %.9g,%.9g center offset 0,0.9 tc rgb '%s' front", 10 + n, text, x, y, dark)
 if (found("fast_cache") && both && !ascii) {
-    if (cache/x_unit > 0.2*axis_high) { eval level(1, cache/x_unit/2, fast, text_of("fast_write_rate")) }
+    if (cache/x_unit > (strstrt(text_of("fast_write_rate"), "..") ? 0.4 : 0.2)*axis_high) { eval level(1, cache/x_unit/2, fast, text_of("fast_write_rate")) }
     eval level(2, (cache/x_unit + axis_high)/2, slow, text_of("sustained_write_rate"))
 }
 x_text(x) = "after ".mb_text(x)
