@@ -5,9 +5,11 @@
 samples = ARG1; output_file = ARG2; findings = ARG3
 # One line for each 16 requests of a block, once the queue is full: the depth, and
 # what that is in a second (of `size`: MB). A request that is sent alone counts by
-# what it takes.
+# what it takes. Rounds of writes follow each other: 4 of them, and then as many as
+# before.
 rows(cells, size) = sprintf("awk -F, '$3==\"throughput\" && $5 ~ /^(%s)/ { \
-key=$4 \" \" $5 \" \" $6; if (key != last) { last=key; n=0; sum=0; depth=$14 } \
+look=$5 ~ /^write/ ? ($6 < 4 ? 0 : int(log($6)/log(2)+0.001)) : $6; \
+key=$4 \" \" $5 \" \" look; if (key != last) { last=key; n=0; sum=0; depth=$14 } \
 n++; sum+=$11-$10; part=16e9*(%d ? $9/1e6 : 1); if (depth == 1) { if (n%%16==0) { print 1, part/sum; sum=0 } next } \
 if (n > depth && (n-depth)%%16==1) { if (n > depth+1 && $10 > from) print depth, part/($10-from); from=$10 } }' %s", cells, size, samples)
 reads = rows("random|double", 0)
