@@ -405,8 +405,8 @@ probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
 probes/rate.c|s/(held_up_share > 0/(held_up_share > 2/|test_sustained_write|
 probes/sustained_write/sustained_write.c|s/FOLLOWED = 2/FOLLOWED = 1/|test_sustained_write|
 lib/infer/method/pace.c|s/region_parts = 3/region_parts = 16/|test_throughput|
-lib/session/state/baseline.c|s/baseline->stays_slow = !\*cooled/baseline->stays_slow = false/|test_baseline|
-lib/session/state/baseline.c|s/return \*cooled ? device_idle(device, rested_ns) : 0/return 0/|test_baseline|
+lib/session/state/baseline.c|s/baseline->in_vain_ns = rested_ns/baseline->in_vain_ns = 0/|test_baseline|
+lib/session/state/baseline.c|s/return device_idle(device, rested_ns)/return 0/|test_baseline|
 probes/hot_cold/hot_cold.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/cleaning_least = 0.25/cleaning_least = 0/|test_hot_cold|

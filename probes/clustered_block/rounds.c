@@ -109,10 +109,10 @@ static bool conclude(struct block_probe *state,
 bool block_conclude_rounds(struct block_probe *state, struct findings *findings)
 {
     const struct setting *setting = &state->study.setting;
-    /* Short, for only what is more than a round apart counts as a course; but
-     * more than a cache holds, whose data would be stale before it is copied
-     * out. An odd number of writes: what comes with addresses is elsewhere in
-     * the next round. */
+    /* A course recurs over more than a round, so a round is short. It is larger
+     * than a cache, whose data would be stale before it is copied out. The
+     * number of writes is odd: what comes with addresses is elsewhere in the
+     * next round. */
     const uint64_t usual_bytes = smaller_of(
         round_usual_bytes, setting->region_length_bytes / USUAL_PARTS);
     const uint64_t round_writes =

@@ -40,7 +40,7 @@
 enum { SAMPLES = 48, SEARCH_ROUNDS = 5, PLACES_LEAST = 4 };
 /* What takes so many times as long as three of four reads was held up. */
 static const double held_up_least = 2;
-/* One visit of many places is enough for several rounds. */
+/* Several rounds share one visit of many places. */
 enum { ROUND_PLACES = 256, ROUNDS_MOST = 18 };
 /* Most places: a sweep of them takes ten seconds or so. A claim that there is
  * no cache reads fewer. */
@@ -346,8 +346,8 @@ static uint64_t places_most(const struct setting *setting, uint64_t near)
     return smaller_of(whole_span(setting) / near, PLACES_MOST);
 }
 
-/* First reads of places, and reads of many in turn, take no longer than second
- * ones. */
+/* Second reads of places are as slow as first ones, and as reads of many in
+ * turn. */
 static enum claim claim_none(struct study *study, uint64_t near,
                              double *confidence)
 {

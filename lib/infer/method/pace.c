@@ -6,7 +6,7 @@
 #include "lib/infer/method/line.h"
 #include "lib/base/units.h"
 
-/* More than most buffers take in; a small share of region and of budget. */
+/* More than most buffers take in; of a small region or budget a part. */
 static const uint64_t write_usual_bytes = 256 * MIB;
 static const uint64_t region_parts = 3, budget_parts = 16;
 /* A part of a block of reads, in requests. */

@@ -18,8 +18,8 @@ static const uint64_t limit_part = 20;
 enum { PARTS = 3 };
 static const uint64_t part_grain = 64 * MIB, part_least_bytes = 256 * MIB;
 
-/* No drive takes longer to cool than it took to heat; nor do users wait for
- * more than this. */
+/* A drive is taken to cool as fast as it heats. Users wait for no more than
+ * this, and once more as long. */
 static const uint64_t cooling_most_ns = 180000000000;
 
 /* ---- does it keep its speed? -------------------------------------------- */

@@ -156,7 +156,7 @@ int baseline_cool(struct baseline *baseline, struct device *device, void *data,
     uint64_t rested_ns = 0;
 
     *cooled = false;
-    if (baseline->count < 2 || baseline->stays_slow ||
+    if (baseline->count < 2 || most_ns < 2 * baseline->in_vain_ns ||
         baseline_is_quick(baseline, &baseline->last))
         return 0;
     /* Each rest is as long as all before it. */
@@ -172,8 +172,10 @@ int baseline_cool(struct baseline *baseline, struct device *device, void *data,
         baseline->last = change_of(baseline, times_ns);
         *cooled = baseline_is_quick(baseline, &baseline->last);
     }
-    baseline->stays_slow = !*cooled;
-    return *cooled ? device_idle(device, rested_ns) : 0;
+    if (*cooled)
+        return device_idle(device, rested_ns);
+    baseline->in_vain_ns = rested_ns;
+    return 0;
 }
 
 uint64_t baseline_ns(const struct baseline *baseline,

@@ -40,7 +40,7 @@ struct baseline {
     struct baseline_change last;
     /* the lowest `high` and the highest `low` so far */
     struct baseline_change quickest, slowest;
-    bool stays_slow; /* a long rest changed nothing */
+    uint64_t in_vain_ns; /* the longest rest that changed nothing */
 };
 
 /* Chooses the places. Returns false when the region is too small. */
@@ -58,8 +58,9 @@ int baseline_measure(struct baseline *baseline, struct device *device,
 
 /* Where the drive was slow at the last measurement: rests until it is as quick
  * as it ever was, and then once more as long, for what throttles is quick again
- * long before it is cold. Gives up after `most_ns` without, and then for good.
- * `cooled` says whether it is quick again. 0 or -errno. */
+ * long before it is cold. Gives up after `most_ns`, and does not begin where it
+ * may rest less than twice as long as it did in vain. `cooled` says whether it
+ * is quick again. 0 or -errno. */
 int baseline_cool(struct baseline *baseline, struct device *device, void *data,
                   uint64_t most_ns, bool *cooled);
 
